@@ -125,11 +125,7 @@ def _asked(skills: Any, tasks: Any, store: Any, options: Mapping[str, Any], *, p
 
 
 def _path_of(store: str | os.PathLike[str] | Store) -> str:
-    if not isinstance(store, Store):
-        return str(store)
-    if store.layout != Store(store.path).layout:
-        raise UsageError(f"the store {store.path} has a local folder of its own, which a run cannot be given; give its path")
-    return store.path
+    return store.path if isinstance(store, Store) else str(store)
 
 
 def _loop_runs() -> bool:

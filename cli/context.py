@@ -214,14 +214,19 @@ def existing_store(store: str | None) -> Store:
     """The store of the option, else of the configuration, for a command that only reads it.
 
     Raises:
-        UsageError: there is no such folder. What lies behind a URL is not checked here.
+        UsageError: there is no such folder, or nothing of a store in that object storage, or it cannot be opened.
+        RunError: the object storage cannot be reached.
     """
     from eval_skills.core.store import Store
 
     found = Store(current().config({"store": store}).store)
-    if found.tables.is_local and not found.layout.root.is_dir():
+    if found.mirror is not None and found.mirror.is_empty:
+        raise UsageError(f"--store {found.path}: no such store (nothing of one is there); evaluate something first")
+    if not found.layout.root.is_dir():
         raise UsageError(
             f"--store {found.path}: no such store (there is no folder {found.layout.root}); evaluate something first"
         )
     found.tables.tell = current().remark
+    for remark in found.remarks:
+        current().remark(remark)
     return found

@@ -14,7 +14,7 @@ from eval_skills.adapters.health import skill_checks
 from eval_skills.adapters.sandbox.bubblewrap import why_no_sandbox
 from eval_skills.core.config import Config
 from eval_skills.core.environment import Check, environment_checks, file_clock_check, space_check
-from eval_skills.core.errors import InputError, UserError
+from eval_skills.core.errors import EvalSkillsError, InputError, UserError
 from eval_skills.core.redaction import Redaction, values_of_variables
 from eval_skills.core.skills import Discovery, InvalidSkill, discover_skills, load_skills, refuse_duplicates, why_none
 from eval_skills.core.store import Store
@@ -63,12 +63,14 @@ def _sandbox(confinement: Confinement) -> Check:
 
 def _places(config: Config) -> list[Check]:
     checks = [_writable("outputDir", Path(config.output_dir), "--output-dir", "reports")]
-    if "://" in config.store:
-        return [*checks, Check(PATHS, "store", "ok", f"{config.store}, which is not checked here")]
     try:
         layout = Store(config.store).layout
-    except UserError as error:
-        return [*checks, Check(PATHS, "store", "failed", str(error), _REMEDY)]
+    except EvalSkillsError as error:
+        remedy = _REMEDY if "://" not in config.store else "until it is fixed, no command that needs the store works"
+        return [*checks, Check(PATHS, "store", "failed", str(error), remedy)]
+    if layout.address is not None:
+        found = f"{layout.address.url} can be read; its mirror here is {layout.root}"
+        return [*checks, Check(PATHS, "store", "ok", found), space_check(PATHS, layout.root)]
     store = _writable("store", layout.root, "--store", "results", layout.sqlite)
     more = [space_check(PATHS, layout.root), file_clock_check(PATHS, layout.root)] if store.status == "ok" else []
     return [*checks, store, *more]

@@ -98,12 +98,13 @@ class StoreCollector:
         if self._store is None:
             self._store = Store(self._path)
             self._store.tables.tell = self._tell
+        self._store.refresh()
         store, files = self._store, _monitor_files(self._store)
         seen = (
             *(tuple(store.tables.states(name).items()) for name in ("reports", "nights", "samples")),
             tuple((file, file.stat().st_mtime_ns) for file in files),
         )
-        if seen != self._seen or not store.tables.is_local:
+        if seen != self._seen:
             self._known = [*_of_runs(store), *_of_nights(store), *_of_monitors(store, files)]
             self._seen = seen
         return self._known

@@ -29,7 +29,7 @@ def repair(store: Store) -> Verified:
     findings = [replace(each, repaired=_repaired(store, each)) for each in found.findings]
     for location in found.undigested:
         path = store.tables.path_of(location)
-        record_digest(store.layout, store.tables.relative(path), digest_of_file(store.tables.filesystem, path))
+        record_digest(store.layout, store.tables.relative(path), digest_of_file(path))
     return replace(found, findings=findings)
 
 
@@ -45,7 +45,7 @@ def _repaired(store: Store, finding: Finding) -> str:
             return "not repaired: nothing else in the store holds it"
         if finding.kind == "journal":
             return _journal(store, finding)
-        return f"now {Path(put_aside(store, finding)).name}"
+        return put_aside(store, finding)
     except (EvalSkillsError, OSError) as error:
         return f"not repaired: {' '.join(str(error).split())}"
 
@@ -76,4 +76,5 @@ def _report(store: Store, run_id: str) -> str:
     manifest = store.find_manifest(run_id)
     origin = manifest.request.get("origin", "run") if manifest is not None else "run"
     land_reports(store, run_id, None, reports, origin=str(origin))
+    store.publish()
     return "reports made anew from the items"

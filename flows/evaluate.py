@@ -62,7 +62,8 @@ def evaluate(request: EvaluateRequest) -> RunSummary:
 
     Raises:
         UserError: the request cannot be run.
-        RunError: items are missing at the end; `resume` continues the run.
+        RunError: items are missing at the end; `resume` continues the run. Or the store is in object storage that cannot be
+            written: what landed is kept here, and published by the next command with this store.
     """
     began = monotonic()
     with logged_run() as log:
@@ -89,6 +90,7 @@ def evaluate(request: EvaluateRequest) -> RunSummary:
         if plan.request.format:
             summary = write_reports(summary, plan.request.format, Path(plan.request.output_dir))
         summary = publish_skill_effect(summary, plan)
+        plan.store.publish()  # last: a run whose object storage is gone has its reports
     # Prefect returns the data of this state to the caller, and shows its message in the UI.
     summary = with_duration(summary, monotonic() - began)
     return cast("RunSummary", returned(summary.line, summary))

@@ -21,6 +21,7 @@ pytest_plugins = [
     "tests.warm_command",
     "tests.engine.evaluations",
     "tests.otlp_receiver",
+    "tests.object_storage",
 ]  # the tests of our own plugin run pytest
 
 # A busy machine is no failure: how long one example takes says nothing about what is right. The examples are the same in every

@@ -25,6 +25,7 @@ from eval_skills.reporting.escape import visible
 from eval_skills.reporting.html.pages import page_assets
 from eval_skills.viewer.guard import HEADERS, LOOPBACK, Guard
 from eval_skills.viewer.labels import GivenLabel, Labelling
+from eval_skills.viewer.latest import Latest
 from eval_skills.viewer.live import LiveRuns
 from eval_skills.viewer.site import Site
 
@@ -49,12 +50,13 @@ def application(
 
     What it streams ends once it `is_ending`.
     """
-    site = Site(store)
+    site, latest = Site(store), Latest(store)
     labelling = Labelling(store, labelled_by, LabelWriter(store))
 
     async def page(request: Request) -> Response:
         name = request.path_params.get("name", "")
         try:
+            await run_in_threadpool(latest.look)
             text = await run_in_threadpool(site.page, name)
             return Response(text, media_type="text/csv") if name.endswith(".csv") else HTMLResponse(text)
         except NoSuchPageError as error:

@@ -14,9 +14,8 @@ from eval_skills.core.errors import RunError
 from eval_skills.core.store.files import make_folder, sync_folder
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
-
-    from pyarrow import fs
 
     from eval_skills.core.store.layout import Layout
 
@@ -25,24 +24,28 @@ _CHUNK_BYTES = 1024 * 1024
 DIGESTS_FILE = "digests.jsonl"
 
 
-def digest_of_file(filesystem: fs.FileSystem, path: str) -> str:
+def digest_of_file(path: str | Path) -> str:
     """The SHA-256 of a file's bytes, as 64 hex digits."""
-    found = hashlib.sha256()
-    with filesystem.open_input_stream(path) as stream:
-        while chunk := stream.read(_CHUNK_BYTES):
-            found.update(chunk)
-    return found.hexdigest()
+    with open(path, "rb", buffering=0) as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def record_digest(layout: Layout, relative: str, digest: str) -> None:
-    """Write down the digest of a file that is about to land at `relative` (to the tables), as one line that is appended whole.
+    """Write down the digest of a file that is about to land at `relative`, as one line that is appended whole.
 
     It is on disk before the file has its name: whatever is stopped in between, a file that is there has its line.
     """
+    record_digests(layout, {relative: digest})
+
+
+def record_digests(layout: Layout, digests: Mapping[str, str]) -> None:
+    """The same for several files at once, by where each is about to land."""
+    if not digests:
+        return
     make_folder(layout.root, layout.mode)
     fd = os.open(layout.root / DIGESTS_FILE, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, layout.mode & 0o666)
     try:
-        os.write(fd, digest_line(relative, digest))
+        os.write(fd, b"".join(digest_line(relative, digest) for relative, digest in digests.items()))
         os.fsync(fd)
     finally:
         os.close(fd)
@@ -55,7 +58,7 @@ def digest_line(relative: str, digest: str) -> bytes:
 
 
 def recorded_digests(layout: Layout) -> dict[str, set[str]]:
-    """The digests of every file, by its path relative to the tables; several where it has landed more than once.
+    """The digests of every file, by its path below the store; several where it has landed more than once.
 
     A line that cannot be read, or whose own checksum does not hold, is passed over: its file counts as one without a digest, for
     damage to the list must not condemn a file that is well. Lines of older versions have no checksum.

@@ -210,7 +210,7 @@ def task_outcomes(store: Store, run_ids: Iterable[str]) -> list[TaskOutcome]:
     found: list[TaskOutcome] = []
     for run_id, path in store.tables.sound_files("items", set(run_ids)).items():
         try:
-            with pq.ParquetFile(path, filesystem=store.tables.filesystem, page_checksum_verification=True) as file:
+            with pq.ParquetFile(path, page_checksum_verification=True) as file:
                 table = file.read(columns=_COLUMNS)
         except FileNotFoundError:  # another process has just pruned it
             continue

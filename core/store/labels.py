@@ -53,7 +53,6 @@ class LabelWriter:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._rows: list[dict[str, Any]] = []
         self._file = ""
         self._lock = threading.Lock()
 
@@ -64,12 +63,12 @@ class LabelWriter:
             RunError: the store cannot be written.
         """
         with self._lock:
-            if not self._rows or len(self._rows) >= ROWS_A_FILE:
-                self._rows, self._file = [], new_run_id()
+            rows = self._store.tables.rows("labels", LABEL_SCHEMA.names, [self._file]) if self._file else []
+            if not self._file or len(rows) >= ROWS_A_FILE:
+                rows, self._file = [], new_run_id()
             named = {name: getattr(label, name, None) for name in LABEL_SCHEMA.names}
             row = named | {"labels_id": self._file, "labelled_at": datetime.now(UTC)}
-            land_rows(self._store, "labels", self._file, [*self._rows, row])
-            self._rows.append(row)
+            land_rows(self._store, "labels", self._file, [*rows, row])
             return row
 
 

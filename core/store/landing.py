@@ -3,6 +3,8 @@
 The order makes it safe to be killed anywhere: a scratch file is written, synced and read back; it is renamed; it is read back
 again; only then is the journal deleted. Whatever was cut off, calling `land` again ends in the same state. The other tables get
 a few rows at once, which are replaced as a whole.
+
+In a store in object storage all of this happens in its mirror on this machine; `Store.publish` brings what has landed there.
 """
 
 from __future__ import annotations
@@ -14,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pyarrow import fs
 
 from eval_skills.core.errors import RunError
 from eval_skills.core.store.effects import effect_rows
@@ -65,11 +66,11 @@ def land(store: Store, run_id: str, date: date | None = None) -> str:
         return _landed(store, run_id)
     unknown: set[str] = set()
     with RunLock(journal), explained(store.path, f"its journal is kept, so go on with --resume {run_id}"):
-        scratch = store.tables.scratch(relative_of(store, "items", run_id, date), run_id)
+        scratch = store.tables.scratch(relative_of(store, "items", run_id, date))
         expected = _write_items(store, run_id, scratch, unknown)
-        _verify(scratch, fs.LocalFileSystem(), expected)
+        _verify(scratch, expected)
         target = store.tables.publish(scratch, relative_of(store, "items", run_id, date))
-        _verify(target, store.tables.filesystem, expected)
+        _verify(target, expected)
         if unknown:
             journal.replace(_free_name(journal))
         else:
@@ -87,12 +88,12 @@ def land_items(store: Store, run_id: str, results: Sequence[ItemResult]) -> str:
     """
     with RunLock(store.journal_path(run_id), mode=store.layout.mode), explained(store.path):
         relative = relative_of(store, "items", run_id, None)
-        scratch = store.tables.scratch(relative, run_id)
+        scratch = store.tables.scratch(relative)
         with pq.ParquetWriter(scratch, ITEM_SCHEMA, compression="zstd", write_page_checksum=True) as writer:
             for start in range(0, len(results), BATCH_ROWS):
                 writer.write_table(table_of(results[start : start + BATCH_ROWS]))
         sync_file(scratch)
-        _verify(scratch, fs.LocalFileSystem(), len(results))
+        _verify(scratch, len(results))
         return store.tables.location(store.tables.publish(scratch, relative))
 
 
@@ -109,7 +110,7 @@ def land_reports(
     """Write one row per report into ``reports/date=…/<run id>.parquet``, replacing what was there; return where that is.
 
     `benchmark_version` comes from the run's manifest, if there is one and it is not given. `effect` is what the run's arms, its
-    skills, say about an Agent Skill.
+    skills, say about an Agent Skill. To object storage the run goes as a whole, when its caller publishes it (`Store.publish`).
     """
     if benchmark_version is None and (manifest := store.find_manifest(run_id)) is not None:
         benchmark_version = manifest.benchmark.version
@@ -117,7 +118,7 @@ def land_reports(
     rows = [report_row(report, run_id=run_id, benchmark_version=benchmark_version, origin=origin) for report in given]
     effects = {} if effect is None else effect_rows(effect)
     rows = [row | effects.get(report.skill_key, {}) for row, report in zip(rows, given, strict=True)]
-    return land_rows(store, "reports", run_id, rows, date)
+    return _write_rows(store, "reports", run_id, rows, date)
 
 
 def land_recomputed(
@@ -135,12 +136,21 @@ def land_rows(store: Store, name: TableName, file_id: str, rows: Sequence[Mappin
     """Write rows, under the names of the table's schema, into ``<name>/date=…/<file id>.parquet``; return where that is.
 
     The id has the shape of a run id, and its day is the partition unless `day` is given. What was there under it is replaced as
-    a whole.
+    a whole. In object storage it is there when this returns.
+
+    Raises:
+        RunError: the store cannot be written; or its object storage cannot, and the rows are kept here.
     """
+    location = _write_rows(store, name, file_id, rows, day)
+    store.publish()
+    return location
+
+
+def _write_rows(store: Store, name: TableName, file_id: str, rows: Sequence[Mapping[str, Any]], day: date | None) -> str:
     table = pa.Table.from_pylist([dict(row) for row in rows], schema=SCHEMAS[name])
     with explained(store.path):
         relative = relative_of(store, name, file_id, day)
-        scratch = store.tables.scratch(relative, file_id)
+        scratch = store.tables.scratch(relative)
         pq.write_table(table, scratch, compression="zstd", write_page_checksum=True)
         sync_file(scratch)
         return store.tables.location(store.tables.publish(scratch, relative))
@@ -194,10 +204,10 @@ def _write_items(store: Store, run_id: str, scratch: Path, unknown: set[str]) ->
     return rows
 
 
-def _verify(path: Path | str, filesystem: fs.FileSystem, expected: int) -> None:
+def _verify(path: Path | str, expected: int) -> None:
     texts = [name for name in _KEY_COLUMNS if ITEM_SCHEMA.field(name).type == pa.string()]
     keys = pq.read_table(
-        str(path), columns=_KEY_COLUMNS, read_dictionary=texts, filesystem=filesystem, page_checksum_verification=True
+        str(path), columns=_KEY_COLUMNS, read_dictionary=texts, partitioning=None, page_checksum_verification=True
     ).unify_dictionaries()
     distinct = int(_last_of_each([_numbers(keys[name]) for name in _KEY_COLUMNS]).sum())
     if keys.num_rows != expected or distinct != expected:

@@ -5,18 +5,18 @@
     <root>/runs/<run id>/manifest.json
     <root>/runs/<run id>/journal.jsonl                only while the run is unfinished
     <root>/runs/<run id>/journal.lock                 only while it is being written
-    <tables>/items/date=YYYY-MM-DD/<run id>.parquet
-    <tables>/reports/date=YYYY-MM-DD/<run id>.parquet
-    <tables>/comparisons/date=YYYY-MM-DD/<comparison id>.parquet
-    <tables>/nights/date=YYYY-MM-DD/<night id>.parquet
-    <tables>/samples/date=YYYY-MM-DD/<batch id>.parquet
-    <tables>/preferences/date=YYYY-MM-DD/<comparison id>.parquet
-    <tables>/calibrations/date=YYYY-MM-DD/<calibration id>.parquet
-    <tables>/labels/date=YYYY-MM-DD/<labels id>.parquet
+    <root>/items/date=YYYY-MM-DD/<run id>.parquet
+    <root>/reports/date=YYYY-MM-DD/<run id>.parquet
+    <root>/comparisons/date=YYYY-MM-DD/<comparison id>.parquet
+    <root>/nights/date=YYYY-MM-DD/<night id>.parquet
+    <root>/samples/date=YYYY-MM-DD/<batch id>.parquet
+    <root>/preferences/date=YYYY-MM-DD/<comparison id>.parquet
+    <root>/calibrations/date=YYYY-MM-DD/<calibration id>.parquet
+    <root>/labels/date=YYYY-MM-DD/<labels id>.parquet
     <root>/monitors/<monitor id>/position.json        how far a monitor has read its log
     <root>/digests.jsonl                              the digest of every landed file, as it was when it landed
 
-`<tables>` is `<root>`, unless the store's path is a URL: then the tables lie there and `<root>` is a local folder.
+Of a store in object storage (``s3://bucket/prefix``), `<root>` is the mirror of it on this machine: see `store.remote`.
 A path that ends in ``.db``, ``.sqlite`` or ``.sqlite3`` is an SQLite file that mirrors the store; `<root>` is then the folder
 ``<stem>.store`` beside it.
 
@@ -39,6 +39,7 @@ from typing import TYPE_CHECKING, Literal
 
 from eval_skills.core.errors import UsageError
 from eval_skills.core.store.files import openness
+from eval_skills.core.store.remote.address import Address
 
 if TYPE_CHECKING:
     from datetime import date
@@ -52,30 +53,30 @@ JOURNAL = "journal.jsonl"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
-    """The places of one store: `root` on this machine, `tables` (a path or URL), `sqlite` if it is mirrored."""
+    """The places of one store: its folder `root`, its SQLite file if it has one, and the `address` in object storage whose mirror
+    the folder is, if it is one."""
 
     root: Path
-    tables: str
     sqlite: Path | None = None
+    address: Address | None = None
 
     @classmethod
-    def of(cls, path: str | Path, *, local: str | Path | None = None) -> Layout:
+    def of(cls, path: str | Path) -> Layout:
         """The layout behind what a person names as the store.
 
         Raises:
-            UsageError: `path` is a file, or `local` is given for a store that is local anyway.
+            UsageError: `path` is a file, or a URL that names no object storage.
         """
         text = str(path)
         if "://" in text and not text.startswith("file://"):
-            return cls(root=Path(local or DEFAULT_ROOT), tables=text.rstrip("/"))
-        if local is not None:
-            raise UsageError(f"the store {text!r} is local already; a local folder is given only beside a URL")
+            address = Address.of(text)
+            return cls(root=address.mirror, address=address)
         root, sqlite = Path(text.removeprefix("file://")), None
         if root.suffix.lower() in SQLITE_SUFFIXES:
             root, sqlite = root.with_name(f"{root.stem}.store"), root
         if root.exists() and not root.is_dir():
             raise UsageError(f"the store {text!r} is a file; name a folder, or a file that ends in .db or .sqlite")
-        return cls(root=root, tables=str(root), sqlite=sqlite)
+        return cls(root=root, sqlite=sqlite)
 
     @property
     def mode(self) -> int:
@@ -96,7 +97,7 @@ class Layout:
 
     @staticmethod
     def table_file(name: TableName, day: date, run_id: str) -> str:
-        """The landed file of one run, relative to `tables`."""
+        """The landed file of one run, relative to `root`."""
         return f"{name}/date={day.isoformat()}/{check_run_id(run_id)}.parquet"
 
 

@@ -42,8 +42,8 @@ def missing_files(store: Store, name: TableName, known: Collection[str]) -> Iter
     A digest is written down before its file has its name. So a process that was stopped in between left a journal, or items. Of
     the other tables it left nothing: their files are not missed.
     """
-    if name not in ("items", "reports") or not store.tables.is_local:
-        return
+    if name not in ("items", "reports") or store.layout.address is not None:
+        return  # what is in object storage, and what is gone there, is for others to say: the mirror is only like it
     landed = store.tables.files(name)
     for relative in sorted(each for each in known if each.startswith(f"{name}/")):
         run_id = relative.rpartition("/")[2].removesuffix(".parquet")

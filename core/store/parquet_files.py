@@ -11,23 +11,20 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from eval_skills.core.errors import InputError
 
-if TYPE_CHECKING:
-    from pyarrow import fs
-
 READERS = 8
-"""Files that are read at a time: behind a URL each is a wait of its own."""
+"""Files that are read at a time."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def read_all(filesystem: fs.FileSystem, paths: Sequence[str], schema: pa.Schema) -> pa.Table:
+def read_all(paths: Sequence[str], schema: pa.Schema) -> pa.Table:
     """The columns of `schema` of every file, in the order of the files; null where a file of an older version lacks one.
 
     It is fastest with the columns in the order in which the files have them.
@@ -38,7 +35,7 @@ def read_all(filesystem: fs.FileSystem, paths: Sequence[str], schema: pa.Schema)
     if not paths:
         return schema.empty_table()
     with ThreadPoolExecutor(min(READERS, len(paths))) as readers:
-        return pa.concat_tables(readers.map(partial(_read, filesystem, schema), paths))
+        return pa.concat_tables(readers.map(partial(_read, schema), paths))
 
 
 def as_rows(table: pa.Table) -> list[dict[str, Any]]:
@@ -46,22 +43,22 @@ def as_rows(table: pa.Table) -> list[dict[str, Any]]:
     return [dict(zip(table.column_names, row, strict=True)) for row in zip(*map(_values, table.columns), strict=True)]
 
 
-def row_count(filesystem: fs.FileSystem, path: str) -> int:
+def row_count(path: str) -> int:
     """How many rows a file has; only its footer is read.
 
     Raises:
         InputError: it is not readable.
     """
     with readable(path):
-        footer = pq.read_metadata(path, filesystem=filesystem)
+        footer = pq.read_metadata(path)
     rows: int = footer.num_rows
     if rows != sum(footer.row_group(place).num_rows for place in range(footer.num_row_groups)):  # no checksum covers the footer
         raise InputError("not a readable Parquet file (its footer contradicts itself); restore it, or move it away", source=path)
     return rows
 
 
-def _read(filesystem: fs.FileSystem, schema: pa.Schema, path: str) -> pa.Table:
-    with readable(path), pq.ParquetFile(path, filesystem=filesystem, page_checksum_verification=True) as file:
+def _read(schema: pa.Schema, path: str) -> pa.Table:
+    with readable(path), pq.ParquetFile(path, page_checksum_verification=True) as file:
         places = _places(file.metadata.schema, frozenset(schema.names))
         # `file.read` looks the names up in a list of all columns that it makes anew for every file: half of the time
         table: pa.Table = file.reader.read_all(column_indices=places, use_threads=False).replace_schema_metadata()

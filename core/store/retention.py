@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -36,24 +37,29 @@ def prune_items(store: Store, *, before: datetime, keep: Collection[str]) -> Pru
     known of it; so does one with a journal, which is being written. Another process may prune at the same time.
 
     Raises:
-        RunError: the items are deleted, and the SQLite mirror cannot be written.
+        RunError: the items are deleted, and the SQLite mirror cannot be written; or the object storage of the store cannot.
     """
     reported = store.tables.files("reports")
-    pruned, size = [], 0
+    pruned: dict[str, str] = {}
+    size = 0
     for run_id, path in store.tables.files("items").items():
         if run_id in keep or run_id not in reported or store.journal_path(run_id).exists() or _made(store, run_id) >= before:
             continue
         try:
-            bytes_ = store.tables.filesystem.get_file_info(path).size or 0
-            store.tables.filesystem.delete_file(path)
+            bytes_ = os.stat(path).st_size
+            if store.mirror is None:
+                os.unlink(path)
         except FileNotFoundError:
             continue
         note_pruned(store, run_id)
-        pruned.append(run_id)
+        pruned[run_id] = store.tables.relative(path)
         size += bytes_
+    if pruned and store.mirror is not None:
+        store.publish()  # the notes first: nobody sees that items are gone and not why
+        store.mirror.remove(pruned.values())
     if pruned and store.layout.sqlite is not None and store.layout.sqlite.exists():
-        _prune_mirror(store.layout.sqlite, pruned)
-    return Pruned(pruned, size)
+        _prune_mirror(store.layout.sqlite, list(pruned))
+    return Pruned(list(pruned), size)
 
 
 PRUNED = "pruned"

@@ -92,10 +92,8 @@ _OF_THE_STATEMENT = (duckdb.ParserException, duckdb.BinderException, duckdb.Cata
 """Errors that no file is the cause of."""
 
 
-def state_of(store: Store, statement: str) -> Hashable | None:
-    """What a statement reads, as it is now: as long as this is the same, so is its answer. None where that cannot be told."""
-    if not store.tables.is_local:
-        return None
+def state_of(store: Store, statement: str) -> Hashable:
+    """What a statement reads, as it is now: as long as this is the same, so is its answer."""
     words = _words(statement.lower())
     said = _tables_in(words) | ({"items", "reports"} if "runs" in words else set())
     states = {name: tuple(store.tables.states(name).items()) for name in SCHEMAS if name in said}

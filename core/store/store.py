@@ -20,10 +20,13 @@ if TYPE_CHECKING:
 
     from eval_skills.core.models import SkillCompletionReport
     from eval_skills.core.store.layout import TableName
+    from eval_skills.core.store.remote.mirror import Mirror
     from eval_skills.core.store.tables import Tables
 
 
 Row = TypeVar("Row")
+
+UNLANDED = "; a run that is not finished is only on the machine that began it: resume it there"
 
 LOST = "the run has landed, and its manifest is gone"
 
@@ -35,19 +38,58 @@ PART = "part"
 
 
 class Store:
-    """A folder (or URL) of runs. Creating a `Store` touches nothing; what is not there reads as empty tables.
+    """A folder of runs, or a place in object storage. Creating one of a folder touches nothing; what is not there reads as empty
+    tables.
 
-    `path` is a folder; an fsspec URL for the landed tables (then runs and journals lie in the folder `local`, ``./eval-store``
-    unless given); or a ``.db``/``.sqlite`` file, which mirrors the store that lies in ``<stem>.store`` beside it.
+    `path` is a folder; a ``.db``/``.sqlite`` file, which mirrors the store that lies in ``<stem>.store`` beside it; or
+    ``s3://bucket/prefix``, ``gs://…`` or ``az://…``. Of the latter, creating a `Store` brings what is new there into a folder of
+    this machine (see `refresh`), which is what is read; what lands is published there (see `publish`). `remarks` say what was
+    left to be published and could not be.
 
     Raises:
-        UsageError: `path` is some other file.
+        UsageError: `path` is some other file, or there is no such bucket, or the credentials are missing or refused.
+        RunError: the object storage cannot be reached.
     """
 
-    def __init__(self, path: str | Path = DEFAULT_ROOT, *, local: str | Path | None = None) -> None:
+    def __init__(self, path: str | Path = DEFAULT_ROOT) -> None:
         self.path = str(path)
-        self.layout = Layout.of(path, local=local)
+        self.layout = Layout.of(path)
+        self.remarks: list[str] = []
+        self.refresh()
         self._read_manifests: dict[str, tuple[tuple[int, int, int], dict[str, Any]]] = {}
+
+    def refresh(self) -> None:
+        """Bring what is new in object storage here, at most every `OPEN_S` seconds, and publish what is left from before.
+
+        Of a store in a folder, nothing is done. Errors as when it is created.
+        """
+        if self.mirror is not None:
+            self.remarks.extend(remark for remark in self.mirror.open() if remark not in self.remarks)
+
+    def publish(self) -> None:
+        """Write what landed here to object storage; nothing of a store in a folder.
+
+        Raises:
+            UserError: the credentials may not write.
+            RunError: it cannot be reached, or another machine wrote the same meanwhile. Nothing is lost: the message says what is
+                kept, and the next command with this store goes on.
+        """
+        if self.mirror is not None:
+            self.mirror.publish()
+
+    @property
+    def mirror(self) -> Mirror | None:
+        """What keeps the folder like the object storage; None of a store in a folder."""
+        if self.layout.address is None:
+            return None
+        from eval_skills.core.store.remote.mirror import mirror_of
+
+        return mirror_of(self.layout)
+
+    @property
+    def place(self) -> str:
+        """Where its files are, as a person would name it: its folder, or the address in object storage."""
+        return str(self.layout.root) if self.layout.address is None else self.layout.address.url
 
     @cached_property
     def tables(self) -> Tables:
@@ -176,9 +218,8 @@ class Store:
         folder = self.run_folder(run_id)
         if not folder.is_dir():
             latest = self.latest_run()
-            raise UsageError(
-                f"no run {run_id} in {self.layout.root}; " + (f"the latest there is {latest}" if latest else "it holds none")
-            )
+            known = f"the latest there is {latest}" if latest else "it holds none"
+            raise UsageError(f"no run {run_id} in {self.place}; {known}{UNLANDED if self.layout.address else ''}")
         return read_manifest(folder)
 
     def find_manifest(self, run_id: str, *, is_named: bool = False) -> Manifest | None:

@@ -1,8 +1,7 @@
-"""The landed Parquet files of a store, in a local folder or behind an fsspec URL."""
+"""The landed Parquet files of a store."""
 
 from __future__ import annotations
 
-import hashlib
 import os
 import warnings
 from collections.abc import Iterator
@@ -15,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import fs
 
-from eval_skills.core.errors import InputError, RunError, UsageError
+from eval_skills.core.errors import InputError, RunError
 from eval_skills.core.store.digests import digest_of_file, record_digest, recorded_digests
 from eval_skills.core.store.files import create, make_folder, replace_durably, sync_folder
 from eval_skills.core.store.layout import is_run_id
@@ -36,16 +35,11 @@ MANY = 50
 
 
 class Tables:
-    """Finds, reads and publishes the landed files of one store.
-
-    Raises:
-        UsageError: the URL's protocol is unknown, or the package that speaks it is not installed.
-    """
+    """Finds, reads and puts in place the landed files of one store."""
 
     def __init__(self, layout: Layout) -> None:
         self._layout = layout
-        self.is_local = "://" not in layout.tables
-        self.filesystem, self.root = (fs.LocalFileSystem(), layout.tables) if self.is_local else _remote(layout.tables)
+        self.root = str(layout.root)
         self.tell: Callable[[str], object] = warnings.warn
         """Called once with a sentence about every damaged file that was left out of what was read."""
         self._left_out: set[str] = set()
@@ -55,21 +49,15 @@ class Tables:
         self._counted: dict[str, tuple[tuple[int, int, int], int]] = {}
 
     def files(self, name: TableName, run_ids: Collection[str] | None = None) -> dict[str, str]:
-        """The landed files as run id → path on `filesystem`, in the order of the run ids; of all runs, or of those named."""
-        paths = _local_files(f"{self.root}/{name}") if self.is_local else self._remote_files(f"{self.root}/{name}")
-        found = {run_id: path for path in paths if (run_id := _run_id_of(path))}
+        """The landed files as run id → path, in the order of the run ids; of all runs, or of those named."""
+        found = {run_id: path for path in _files(f"{self.root}/{name}") if (run_id := _run_id_of(path))}
         return {run_id: found[run_id] for run_id in sorted(found) if run_ids is None or run_id in run_ids}
-
-    def _remote_files(self, folder: str) -> Iterator[str]:
-        selector = fs.FileSelector(folder, recursive=True, allow_not_found=True)
-        yield from (info.path for info in self.filesystem.get_file_info(selector) if info.type == fs.FileType.File)
 
     def sound_files(self, name: TableName, run_ids: Collection[str] | None = None) -> dict[str, str]:
         """Those of `files` whose bytes are as they were written, by the digests of their landing; each is read for that once.
 
         The checksums of Parquet cover neither its footer nor the headers of its pages. Of several files, those that differ are
-        left out, and named (`tell`). Behind a URL nothing is compared: it would load whole files, of which a few columns are
-        wanted.
+        left out, and named (`tell`).
 
         Raises:
             InputError: all of them are damaged.
@@ -96,14 +84,12 @@ class Tables:
 
     def _is_as_written(self, path: str) -> bool:
         """Whether its digest is one of those with which it has landed; so does a file without any, and one that is just gone."""
-        if not self.is_local:
-            return True
         try:
             found = os.stat(path)
             if self._well.get(path) == (state := (found.st_size, found.st_mtime_ns)):
                 return True
             known = self.known_digests().get(self.relative(path))
-            if known and (digest := _digest_of(path)) not in known:
+            if known and (digest := digest_of_file(path)) not in known:
                 self._digests = None  # it may just have landed again
                 if digest not in self.known_digests().get(self.relative(path), ()):
                     return False
@@ -145,19 +131,11 @@ class Tables:
         return ds.dataset(
             files,
             schema=_dated(name),
-            format=self._format(),
-            filesystem=self.filesystem,
+            format=_format(),
+            filesystem=fs.LocalFileSystem(),
             partitioning=partitioning,
             partition_base_dir=f"{self.root}/{name}",
         )
-
-    def _format(self) -> ds.ParquetFileFormat:
-        """Every page is checked against its checksum. Reading ahead pays where a read is a request; in small local files it only
-        costs time."""
-        import pyarrow.dataset as ds
-
-        options = ds.ParquetFragmentScanOptions(pre_buffer=not self.is_local, page_checksum_verification=True)
-        return ds.ParquetFileFormat(default_fragment_scan_options=options)
 
     def rows(self, name: TableName, columns: Collection[str], run_ids: Collection[str] | None = None) -> list[dict[str, Any]]:
         """These columns of the landed rows, in the order of the run ids: for a few columns of many small files.
@@ -173,11 +151,11 @@ class Tables:
         if len(paths) >= MANY and (table := self._read_many(name, wanted, paths)) is not None:
             return as_rows(table)
         try:
-            return as_rows(read_all(self.filesystem, paths, schema))
+            return as_rows(read_all(paths, schema))
         except InputError:
             if not self.leave_out_damaged(name, run_ids):
                 raise
-        return as_rows(read_all(self.filesystem, [path for path in paths if path not in self._left_out], schema))
+        return as_rows(read_all([path for path in paths if path not in self._left_out], schema))
 
     def _read_many(self, name: TableName, columns: Collection[str], paths: list[str]) -> pa.Table | None:
         """The columns of these files through DuckDB, which takes a quarter of the time; None where it cannot read them."""
@@ -202,7 +180,7 @@ class Tables:
     def _problem(self, path: str) -> InputError | None:
         try:
             with readable(path):
-                pq.read_table(path, filesystem=self.filesystem, partitioning=None, page_checksum_verification=True)
+                pq.read_table(path, partitioning=None, page_checksum_verification=True)
         except InputError as error:
             return error
         return None if self._is_as_written(path) else InputError(f"{_ALTERED}; restore it, or move it away", source=path)
@@ -228,7 +206,7 @@ class Tables:
         except (pa.ArrowException, OSError) as error:
             for path in self.files(name, run_ids).values():
                 with readable(path):
-                    pq.read_table(path, filesystem=self.filesystem, page_checksum_verification=True)
+                    pq.read_table(path, page_checksum_verification=True)
             raise InputError(f"a file of the table {name} cannot be read ({error})", source=self.root) from None
 
     def landed_rows(self, run_ids: Collection[str] | None = None) -> dict[str, int | None]:
@@ -244,7 +222,7 @@ class Tables:
             state = self._state(path)
             if state is not None and (known := self._counted.get(path)) is not None and known[0] == state:
                 return known[1]
-            rows = row_count(self.filesystem, path)
+            rows = row_count(path)
         except InputError as error:
             self.name_damaged(path, error)
             return None
@@ -253,13 +231,11 @@ class Tables:
         return rows
 
     def states(self, name: TableName) -> dict[str, tuple[int, int, int] | None]:
-        """What differs when a landed file is another one, by path; None where that cannot be told, as behind a URL."""
+        """What differs when a landed file is another one, by path; None where that cannot be told."""
         return {path: self._state(path) for path in self.files(name).values()}
 
     def _state(self, path: str) -> tuple[int, int, int] | None:
         """What differs when the file is another one; None where that cannot be told."""
-        if not self.is_local:
-            return None
         try:
             found = os.stat(path)
         except OSError:
@@ -279,46 +255,43 @@ class Tables:
         path = self.files(name, [run_id]).get(run_id)
         if path is None:
             return None
-        return f"sha256:{digest_of_file(self.filesystem, path)[:16]}"
+        return f"sha256:{digest_of_file(path)[:16]}"
 
-    def scratch(self, relative: str, run_id: str) -> Path:
+    def scratch(self, relative: str) -> Path:
         """Where to write a file before it is published; it is there, and empty. No reader takes it for a landed file."""
-        target = Path(self.root, relative)
-        run_folder = self._layout.run_folder(run_id)
-        # every folder below runs/ is a run: anything else is prepared beside them
-        folder = target.parent if self.is_local else run_folder if run_folder.is_dir() else self._layout.root / "scratch"
+        folder = Path(self.root, relative).parent
         make_folder(folder, self._layout.mode)
         create(scratch := folder / f".{relative.replace('/', '.')}.tmp", self._layout.mode)
         return scratch
 
     def publish(self, scratch: Path, relative: str) -> str:
-        """Put a finished scratch file in its place, whole or not at all, and return that place on `filesystem`.
-
-        Locally it is renamed. Behind a URL it is uploaded: object stores show an object only when it is complete.
-        """
+        """Put a finished scratch file in its place, whole or not at all, and return that place."""
         target = f"{self.root}/{relative}"
-        record_digest(self._layout, relative, digest_of_file(fs.LocalFileSystem(), str(scratch)))
-        if self.is_local:
-            replace_durably(scratch, Path(target))
-            for above in Path(target).parents[1:3]:  # a process that was stopped may not have synced them
-                sync_folder(above)
-        else:
-            self.filesystem.create_dir(target.rsplit("/", 1)[0], recursive=True)
-            fs.copy_files(str(scratch), target, source_filesystem=fs.LocalFileSystem(), destination_filesystem=self.filesystem)
-            scratch.unlink()
+        record_digest(self._layout, relative, digest_of_file(scratch))
+        replace_durably(scratch, Path(target))
+        for above in Path(target).parents[1:3]:  # a process that was stopped may not have synced them
+            sync_folder(above)
         return target
 
     def relative(self, path: str) -> str:
-        """Where a path of `files` is below the tables."""
+        """Where a path of `files` is below the store."""
         return path.removeprefix(f"{self.root}/")
 
     def path_of(self, location: str) -> str:
-        """The path on `filesystem` of what a person names so; the inverse of `location`."""
-        return location if self.is_local else location.split("://", 1)[1]
+        """The path of what a person names so; the inverse of `location`."""
+        return location if self._layout.address is None else f"{self.root}{location.removeprefix(self._layout.address.url)}"
 
     def location(self, path: str) -> str:
-        """A path on `filesystem` as a person would name it: with the URL's protocol."""
-        return path if self.is_local else f"{self._layout.tables.split('://', 1)[0]}://{path.lstrip('/')}"
+        """A path of `files` as a person would name it: in object storage, where it is a mirror of that."""
+        return path if self._layout.address is None else f"{self._layout.address.url}/{self.relative(path)}"
+
+
+def _format() -> ds.ParquetFileFormat:
+    """Every page is checked against its checksum. Reading ahead pays where a read is a request; in small files it costs time."""
+    import pyarrow.dataset as ds
+
+    options = ds.ParquetFragmentScanOptions(pre_buffer=False, page_checksum_verification=True)
+    return ds.ParquetFileFormat(default_fragment_scan_options=options)
 
 
 def empty_table(name: TableName) -> pa.Table:
@@ -330,12 +303,7 @@ def _dated(name: TableName) -> pa.Schema:
     return pa.schema([*SCHEMAS[name], DATE_FIELD])
 
 
-def _digest_of(path: str) -> str:
-    with open(path, "rb", buffering=0) as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _local_files(folder: str) -> Iterator[str]:
+def _files(folder: str) -> Iterator[str]:
     """What is in the partitions of a table; pyarrow's listing looks at each file, too, which takes five times as long."""
     try:
         with os.scandir(folder) as partitions:
@@ -353,16 +321,6 @@ def _local_files(folder: str) -> Iterator[str]:
 def _run_id_of(path: str) -> str | None:
     stem, _, suffix = path.rpartition("/")[2].partition(".")
     return stem if suffix == "parquet" and is_run_id(stem) else None
-
-
-def _remote(url: str) -> tuple[fs.FileSystem, str]:
-    import fsspec
-
-    try:
-        filesystem, root = fsspec.core.url_to_fs(url)
-    except (ImportError, ValueError) as error:
-        raise UsageError(f"the store {url!r} cannot be opened: {error}") from None
-    return fs.PyFileSystem(fs.FSSpecHandler(filesystem)), root.rstrip("/")
 
 
 _ALTERED = "its bytes are not those that were written"

@@ -13,7 +13,7 @@ from eval_skills.core.errors import EvalSkillsError
 from eval_skills.core.store.digests import digest_of_file, recorded_digests
 from eval_skills.core.store.files import is_locked
 from eval_skills.core.store.journal import complete_lines, result_of
-from eval_skills.core.store.layout import TableName, is_run_id
+from eval_skills.core.store.layout import JOURNAL, TableName, is_run_id
 from eval_skills.core.store.manifest import FILE_NAME, read_manifest
 from eval_skills.core.store.missing import BROKEN, GONE, missing_files
 from eval_skills.core.store.newer import newer_remarks
@@ -77,20 +77,37 @@ def verify(store: Store) -> Verified:
 
 
 def put_aside(store: Store, finding: Finding) -> str:
-    """Give a damaged landed file, a journal or a manifest a name that nothing reads; returns the name."""
-    if finding.table is None:
-        Path(finding.path).rename(f"{finding.path}{BROKEN}")
-    else:
-        path = store.tables.files(finding.table)[finding.run_id]
-        store.tables.filesystem.move(path, f"{path}{BROKEN}")
-    return f"{finding.path}{BROKEN}"
+    """Give a damaged landed file, a journal or a manifest a name that nothing reads; returns what was done, in a phrase.
+
+    Where only the mirror of an object storage is damaged, what is there takes its place.
+    """
+    path = Path(finding.path if finding.table is None else store.tables.files(finding.table)[finding.run_id])
+    relative = store.tables.relative(str(path))
+    if store.mirror is not None and store.mirror.restore(relative) and _is_well(store, finding, path):
+        return "fetched again from the object storage, where it is well"
+    path.rename(f"{path}{BROKEN}")
+    if store.mirror is not None and path.name != JOURNAL:
+        store.publish()  # under its other name first: at no moment is there neither of the two
+        store.mirror.remove([relative])
+    return f"now {path.name}{BROKEN}"
+
+
+def _is_well(store: Store, finding: Finding, path: Path) -> bool:
+    """Whether a file that was found damaged reads well by now."""
+    if finding.table is not None:
+        known = recorded_digests(store.layout).get(store.tables.relative(str(path)), set())
+        return not _damage(store, finding.table, str(path), known)
+    try:
+        read_manifest(path.parent)
+    except EvalSkillsError:
+        return False
+    return True
 
 
 def _damage(store: Store, name: TableName, path: str, digests: set[str]) -> str:
     """What is wrong with a landed file; "" if it is what was written."""
-    filesystem = store.tables.filesystem
     try:
-        with pq.ParquetFile(path, filesystem=filesystem, page_checksum_verification=True) as file:
+        with pq.ParquetFile(path, page_checksum_verification=True) as file:
             rows = sum(batch.num_rows for batch in file.iter_batches())
             missing = [column for column in SCHEMAS[name].names[:1] if column not in file.schema_arrow.names]
             if rows != file.metadata.num_rows:
@@ -99,7 +116,7 @@ def _damage(store: Store, name: TableName, path: str, digests: set[str]) -> str:
                 return f"has no column {missing[0]}, so it is not a file of the table {name}"
     except (pa.ArrowException, OSError, ValueError) as error:
         return f"not a readable Parquet file ({' '.join(str(error).split())})"
-    if digests and digest_of_file(filesystem, path) not in digests:
+    if digests and digest_of_file(path) not in digests:
         return "its bytes are not those that were written"
     return ""
 

@@ -78,7 +78,7 @@ class Source:
 def is_readable(tables: Tables, paths: Iterable[str]) -> bool:
     """Whether DuckDB reads these files as they are. It looks at no checksum of a page: a file without a digest has nothing else.
     In the name of a file it takes some signs for a pattern."""
-    return tables.is_local and _GLOB.isdisjoint(os.path.abspath(tables.root)) and all(map(tables.has_digest, paths))
+    return _GLOB.isdisjoint(os.path.abspath(tables.root)) and all(map(tables.has_digest, paths))
 
 
 def columns_of(name: TableName, columns: Collection[str], paths: Iterable[str]) -> pa.Table:

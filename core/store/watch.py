@@ -14,8 +14,6 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, get_args
 
-from pyarrow import fs
-
 from eval_skills.core.store.digests import DIGESTS_FILE, digest_of_file, recorded_digests
 from eval_skills.core.store.layout import TableName, is_run_id
 from eval_skills.core.store.missing import BROKEN
@@ -41,7 +39,7 @@ class Snapshot:
 
 
 def snapshot(layout: Layout) -> Snapshot:
-    """How the store is now. Of tables behind a URL, nothing is looked at."""
+    """How the store is now."""
     return Snapshot(dict(_states(layout)), _digests(layout.root / DIGESTS_FILE))
 
 
@@ -58,8 +56,7 @@ def foreign_changes(before: Snapshot, layout: Layout) -> list[str]:
 
 
 def _states(layout: Layout) -> Iterator[tuple[str, State]]:
-    tables = get_args(TableName) if "://" not in layout.tables else ()
-    for name in tables:
+    for name in get_args(TableName):
         for day in _names(f"{layout.root}/{name}"):
             files = [file for file in _names(f"{layout.root}/{name}/{day}") if file.endswith(".parquet")]
             yield from _of_files(layout, [f"{name}/{day}/{file}" for file in files])
@@ -110,7 +107,7 @@ def _landed(layout: Layout, names: list[str]) -> set[str]:
 
 def _digest(layout: Layout, name: str) -> str | None:
     try:
-        return digest_of_file(fs.LocalFileSystem(), str(layout.root / name))
+        return digest_of_file(layout.root / name)
     except FileNotFoundError:
         return None
 

@@ -153,11 +153,11 @@ def check_writable(request: FlowOptions) -> None:
     """Refuse an output folder or a store that cannot be written to. Nothing is left behind; missing folders are not created.
 
     Raises:
-        UsageError: one of them is a file, lies below a file, or may not be written to; nothing here speaks the store's URL.
+        UsageError: one of them is a file, lies below a file, or may not be written to; its object storage cannot be opened.
+        RunError: that cannot be reached.
     """
     store = Store(request.store)
     layout = store.layout
-    _ = store.tables  # behind a URL: the package that speaks its protocol is there
     check_folder(layout.root, "--store", "results")
     check_folder(Path(request.output_dir), "--output-dir", "reports")
     if layout.sqlite is not None:

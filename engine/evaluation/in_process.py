@@ -55,7 +55,9 @@ def _landed(ran: Ran, began: float) -> RunSummary:
     observed_runs.observer.landing(plan)
     land(plan.store, plan.run_id)
     observed_runs.observer.computing(plan)
-    return summary_of(plan, landed_reports(plan), plan.planned, monotonic() - began)
+    reports = landed_reports(plan)
+    plan.store.publish()
+    return summary_of(plan, reports, plan.planned, monotonic() - began)
 
 
 def _left(ran: Ran, began: float) -> RunSummary:

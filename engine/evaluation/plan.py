@@ -194,6 +194,7 @@ def make_plan(request: EvaluateRequest, *, run_id: str | None = None) -> RunPlan
         *benchmark_warnings(benchmark, request),
         *sandbox_remarks(skills, confinement),
         *short_secrets(plan.secrets()),
+        *plan.store.remarks,
     ]
     return replace(plan, remarks=remarks, skipped=len(found.invalid) + len(unusable))
 

@@ -226,3 +226,4 @@ class MonitorSession:
             announced=self.health.announced,
         )
         write_state(self._file, self._saved)
+        self.store.publish()  # another machine that reads the log goes on from here

@@ -68,6 +68,7 @@ def rescore(plan: Rescoring, *, concurrency: int = 4) -> None:
             _judge_and_land(plan.as_it_stands(), concurrency)
     if plan.store.layout.sqlite is not None:
         mirror_sqlite(plan.store, plan.run_id)
+    plan.store.publish()
 
 
 def left_unjudged(plan: Rescoring) -> list[ItemResult]:

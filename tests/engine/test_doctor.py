@@ -9,6 +9,7 @@ import pytest
 from eval_skills.core.config import Config
 from eval_skills.core.environment import Check
 from eval_skills.core.errors import InputError, UsageError
+from eval_skills.core.store import Store
 from eval_skills.engine.doctor import HealthCheckRequest, health_checks
 
 
@@ -53,9 +54,11 @@ def test_a_store_that_is_no_store_is_a_finding_and_not_the_end(config: Config, t
     assert "is a file; name a folder" in failed.found
 
 
-def test_a_store_behind_a_url_is_not_asked(config: Config) -> None:
-    checks = of(health_checks(HealthCheckRequest(config.model_copy(update={"store": "s3://bucket/store"}))), "places")
-    assert checks[-1].found == "s3://bucket/store, which is not checked here"
+def test_a_store_in_object_storage_is_opened(config: Config, url: str, bucket: str) -> None:
+    checks = of(health_checks(HealthCheckRequest(config.model_copy(update={"store": url}))), "places")
+    assert checks[1].found == f"{url} can be read; its mirror here is {Store(url).layout.root}"
+    checks = of(health_checks(HealthCheckRequest(config.model_copy(update={"store": f"s3://not-{bucket}"}))), "places")
+    assert (checks[1].status, f"there is no bucket not-{bucket}" in checks[1].found) == ("failed", True)
 
 
 def test_p47_a_malformed_skill_is_a_finding_and_hides_no_neighbour(config: Config, tmp_path: Path) -> None:

@@ -11,7 +11,6 @@ from uuid import UUID
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pyarrow import fs
 
 from eval_skills.core.fingerprint import digest_of_json
 from eval_skills.core.metrics.reports import skill_reports
@@ -117,7 +116,7 @@ def _write_run(
         path = layout.root / relative
         path.parent.mkdir(parents=True, exist_ok=True)
         pq.write_table(found, path, compression="zstd", write_page_checksum=True)
-        lines.append(digest_line(relative, digest_of_file(fs.LocalFileSystem(), str(path))))
+        lines.append(digest_line(relative, digest_of_file(path)))
     return lines
 
 

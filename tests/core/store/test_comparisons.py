@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 
@@ -75,8 +74,7 @@ def test_recomputed_reports_stand_beside_those_of_the_run(store: Store, make_rep
     assert store.run_ids() == []
 
 
-def test_behind_a_url_nothing_but_runs_lies_among_the_runs(tmp_path: Path, make_result: MakeResult, run_id: str) -> None:
-    store = Store("memory://comparisons-of-a-test", local=tmp_path / "local")
+def test_nothing_but_runs_lies_among_the_runs(store: Store) -> None:
     land_rows(store, "comparisons", "20260301T000000Z-0001", [ROW])
     assert len(store.comparisons()) == 1
     assert store.run_ids() == []

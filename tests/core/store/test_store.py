@@ -198,7 +198,7 @@ def test_a_file_is_no_store(tmp_path: Path) -> None:
 def test_importing_the_package_loads_nothing_heavy() -> None:
     program = (
         "import sys; from eval_skills.core.store import Store, Journal, read_journal, Manifest, new_run_id; Store('x');"
-        "print([name for name in ('pandas', 'pyarrow', 'duckdb', 'numpy', 'fsspec', 'prefect') if name in sys.modules])"
+        "print([name for name in ('pandas', 'pyarrow', 'duckdb', 'numpy', 'obstore', 'prefect') if name in sys.modules])"
     )
     assert subprocess.run([sys.executable, "-c", program], capture_output=True, text=True).stdout.strip() == "[]"
 

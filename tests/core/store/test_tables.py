@@ -1,26 +1,19 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
-import fsspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from eval_skills.core.errors import InputError, UsageError, UserError
+from eval_skills.core.errors import InputError, UserError
 from eval_skills.core.models import ItemResult, SkillCompletionReport
-from eval_skills.core.store import Journal, Manifest, Store, land, land_reports, results_of, start_date, write_manifest
+from eval_skills.core.store import Journal, Store, land, land_reports, start_date
 from eval_skills.core.store.layout import Layout
 from eval_skills.core.store.schema import REPORT_SCHEMA
 
 MakeResult = Callable[..., ItemResult]
-
-
-@pytest.fixture
-def remote(tmp_path: Path) -> Iterator[Store]:
-    yield Store("memory://bucket/team", local=tmp_path / "local")
-    fsspec.filesystem("memory").store.clear()
 
 
 def journal(store: Store, run_id: str, *results: ItemResult) -> None:
@@ -29,72 +22,19 @@ def journal(store: Store, run_id: str, *results: ItemResult) -> None:
             open_journal.append(result)
 
 
-def test_a_store_behind_a_url_keeps_tables_there_and_journals_here(
-    remote: Store,
-    run_id: str,
-    tmp_path: Path,
-    make_result: MakeResult,
-    make_report: Callable[..., SkillCompletionReport],
-    make_manifest: Callable[..., Manifest],
-) -> None:
-    write_manifest(remote.run_folder(run_id), make_manifest())
-    assert len(remote.items()) == 0
-    journal(remote, run_id, make_result("a"), make_result("b"))
-    assert remote.journal_path(run_id).is_relative_to(tmp_path / "local")
-    assert land(remote, run_id) == f"memory://bucket/team/items/date=2026-11-21/{run_id}.parquet"
-    assert land(remote, run_id) == f"memory://bucket/team/items/date=2026-11-21/{run_id}.parquet"
-    land_reports(remote, run_id, None, [make_report()])
-    assert fsspec.filesystem("memory").exists(f"/bucket/team/items/date=2026-11-21/{run_id}.parquet")
-    assert list(remote.items().task_id) == ["a", "b"]
-    assert remote.history() == {"adder@1.0.0": 0.5}
-    answer = remote.query("SELECT date, count(*) AS n, any_value(state) AS state FROM items JOIN runs USING (run_id) GROUP BY 1")
-    assert answer.n.tolist() == [2]
-    assert answer.state.tolist() == ["finished"]
-    here = sorted(entry.name for entry in (tmp_path / "local").rglob("*") if entry.is_file())
-    assert here == ["digests.jsonl", "manifest.json"]
-
-
-def test_a_later_journal_adds_to_what_lies_behind_the_url(remote: Store, run_id: str, make_result: MakeResult) -> None:
-    journal(remote, run_id, make_result("a"), make_result("b", status="error", passed=False))
-    land(remote, run_id)
-    journal(remote, run_id, make_result("b"), make_result("c"))
-    land(remote, run_id)
-    assert {result.task_id: result.status for result in results_of(remote.item_table(run_id))} == dict.fromkeys("abc", "pass")
-
-
-def test_runs_of_another_machine_are_listed(remote: Store, run_id: str, make_result: MakeResult, tmp_path: Path) -> None:
-    journal(remote, run_id, make_result("a"))
-    land(remote, run_id)
-    elsewhere = Store("memory://bucket/team", local=tmp_path / "elsewhere")
-    assert elsewhere.run_ids() == [run_id]
-    assert elsewhere.runs().landed_items.tolist() == [1]
-    assert elsewhere.unfinished() == []
-
-
-@pytest.mark.parametrize("url", ["nosuch://bucket", "abfs://container/x"])
-def test_a_url_that_nothing_here_speaks_is_refused(url: str, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=f"the store '{url}' cannot be opened: "):
-        Store(url, local=tmp_path).items()
-
-
 @pytest.mark.parametrize(
-    ("path", "root", "tables", "sqlite"),
+    ("path", "root", "sqlite"),
     [
-        pytest.param("x", "x", "x", None, id="folder"),
-        pytest.param("file:///x/y", "/x/y", "/x/y", None, id="file-url"),
-        pytest.param("a/x.db", "a/x.store", "a/x.store", "a/x.db", id="db"),
-        pytest.param("x.SQLite", "x.store", "x.store", "x.SQLite", id="sqlite"),
-        pytest.param("s3://b/c/", "eval-store", "s3://b/c", None, id="url"),
+        pytest.param("x", "x", None, id="folder"),
+        pytest.param("file:///x/y", "/x/y", None, id="file-url"),
+        pytest.param("a/x.db", "a/x.store", "a/x.db", id="db"),
+        pytest.param("x.SQLite", "x.store", "x.SQLite", id="sqlite"),
     ],
 )
-def test_where_a_store_lies(path: str, root: str, tables: str, sqlite: str | None) -> None:
+def test_where_a_store_lies(path: str, root: str, sqlite: str | None) -> None:
     layout = Layout.of(path)
-    assert (layout.root, layout.tables, layout.sqlite) == (Path(root), tables, None if sqlite is None else Path(sqlite))
-
-
-def test_a_local_folder_goes_with_a_url_only(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="is local already"):
-        Layout.of("x", local=tmp_path)
+    assert (layout.root, layout.sqlite) == (Path(root), None if sqlite is None else Path(sqlite))
+    assert layout.address is None
 
 
 def test_rows_are_those_of_the_dataset(store: Store, run_id: str, make_report: Callable[..., SkillCompletionReport]) -> None:
