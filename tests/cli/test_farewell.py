@@ -69,3 +69,11 @@ def test_ctrl_c_ends_a_query_whose_answer_nobody_reads(tmp_path: Path, form: str
     assert process.stdout is not None
     assert process.stdout.read(1)
     assert interrupted(process) == (130, b"eval-skills: interrupted")
+
+
+@pytest.mark.slow
+def test_a_query_ends_without_a_word(tmp_path: Path) -> None:
+    """DuckDB's objects are looked for at its end: what were left of them it would report, in twenty lines."""
+    process = asked(tmp_path, "SELECT 1 AS one")
+    assert process.communicate(timeout=180)[1] == b"1 row\n"
+    assert process.returncode == 0
