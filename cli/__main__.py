@@ -17,8 +17,8 @@ def main() -> None:
     try:
         called()
     finally:
-        # What has been imported goes with the process; looking through it first would take a third of a second. DuckDB, which looks
-        # itself at the end, would report what is frozen as leaked.
+        # What has been imported goes with the process; looking through it first would take a third of a second. DuckDB looks
+        # itself at the end, and would report what is frozen as leaked.
         if "duckdb" not in sys.modules:
             gc.freeze()
 

@@ -7,16 +7,38 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
 from eval_skills.core.documents.loading import read_document, validate
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import SkillCompletionReport
+from eval_skills.core.models.base import Model
 from eval_skills.reporting.context import ReportContext, ranked
 from eval_skills.reporting.escape import encodable
 
+OF_RUN = "reportedRun"
+"""The key of a report's `evaluator_metadata` with what a gate must know of its run, and the manifest alone would say."""
+
+
+class ReportedRun(Model):
+    """What a gate must know of the run that a report file is of: its id, the items of one that was not finished, and its gate."""
+
+    run_id: str
+    finished_items: int | None = None
+    planned_items: int | None = None
+    min_completion: float | None = None
+
+    @property
+    def partial(self) -> tuple[int, int] | None:
+        """(finished, planned) items of a run that was not finished; None of one that was."""
+        if self.finished_items is None or self.planned_items is None:
+            return None
+        return self.finished_items, self.planned_items
+
 
 def render(reports: Sequence[SkillCompletionReport], context: ReportContext) -> str:
-    """`render_reports`, for every `context`: the run's own facts are in its manifest."""
-    return render_reports(reports)
+    """`render_reports`, with what `context` says of a run that was not finished, or has a gate."""
+    return "".join(parts(reports, context))
 
 
 def render_reports(reports: Sequence[SkillCompletionReport]) -> str:
@@ -24,14 +46,38 @@ def render_reports(reports: Sequence[SkillCompletionReport]) -> str:
     return "".join(parts(reports))
 
 
+def reported_run(reports: Sequence[SkillCompletionReport]) -> ReportedRun | None:
+    """What the reports of a file say of their run; None where they say nothing: it was finished, and had no gate.
+
+    Raises:
+        InputError: one of them says it in an unknown form, so that a gate cannot know.
+    """
+    said = [report.evaluator_metadata[OF_RUN] for report in reports if OF_RUN in report.evaluator_metadata]
+    try:
+        runs = [ReportedRun.model_validate(each) for each in said]
+    except ValidationError as error:
+        raise InputError(f"evaluatorMetadata.{OF_RUN}: {error.errors()[0]['msg']}; write the report again") from None
+    return next((run for run in runs if run.partial), runs[0] if runs else None)
+
+
 def parts(reports: Sequence[SkillCompletionReport], context: ReportContext | None = None) -> Iterator[str]:
     """The same text piece by piece, at most an item long: a report of many items takes their memory once, not four times."""
-    opening = "[\n"
+    opening, run = "[\n", {} if context is None else _of_run(context)
     for report in ranked(reports):
         yield opening
-        yield from _report(report)
+        yield from _report(report.model_copy(update={"evaluator_metadata": run | report.evaluator_metadata}) if run else report)
         opening = ",\n"
     yield "\n]\n" if reports else "[]\n"
+
+
+def _of_run(context: ReportContext) -> dict[str, Any]:
+    if context.partial is None and context.min_completion is None:
+        return {}
+    finished, planned = context.partial or (None, None)
+    run = ReportedRun(
+        run_id=context.run_id, finished_items=finished, planned_items=planned, min_completion=context.min_completion
+    )
+    return {OF_RUN: run.to_json()}
 
 
 def _report(report: SkillCompletionReport) -> Iterator[str]:

@@ -136,8 +136,10 @@ class CallOptions(TaskChoice, FlowOptions):
         if len(sources) > 1 and sources != ["traces", "until"]:  # which has words of its own
             what = "adds live runs" if sources[1] == "until" else "takes answers from somewhere else"
             raise ValueError(f"--{sources[0]} calls no skill anew, and --{sources[1]} {what}; leave one of them out")
-        if self.record and self.replay and Path(self.record).resolve() == Path(self.replay).resolve():
-            raise ValueError("--record would write over the file that --replay reads; name another one")
+        for name in ("replay", "traces"):
+            read = getattr(self, name)
+            if self.record and read and Path(self.record).resolve() == Path(read).resolve():
+                raise ValueError(f"--record would write over the file that --{name} reads; name another one")
         return self
 
     @model_validator(mode="after")

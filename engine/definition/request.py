@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, get_args, get_o
 from pydantic import AfterValidator, AwareDatetime, Field, model_validator
 
 from eval_skills.adapters import Confinement
+from eval_skills.adapters.recorded import read_recorded
 from eval_skills.core.config.call import CallOptions
 from eval_skills.core.config.keys import is_model, is_optional
 from eval_skills.core.config.limits import ProcessLimits
 from eval_skills.core.config.options import FlowOptions
 from eval_skills.core.config.paths import PathText
-from eval_skills.core.errors import UsageError
+from eval_skills.core.documents.loading import MAX_DOCUMENT_BYTES
+from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.models import AdapterType, Model
 from eval_skills.core.models.base import Rate
 from eval_skills.core.redaction import Redaction
@@ -164,6 +166,22 @@ def check_writable(request: FlowOptions) -> None:
         check_file(layout.sqlite, "--store", "results")
     if isinstance(request, CallOptions) and request.record:
         check_file(Path(request.record), "--record", "answers")
+        _check_replaced(Path(request.record))
+
+
+def _check_replaced(file: Path) -> None:
+    """Refuse to write a recording over a `file` that is something else: the tasks, a skill, whatever a slip of the hand names."""
+    try:
+        with file.open("rb") as there:
+            begins = there.read(MAX_DOCUMENT_BYTES).lstrip()
+        if begins:
+            read_recorded(begins.partition(b"\n")[0], str(file))
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise UsageError(f"--record {file}: what is there cannot be read: {error.strerror}; name another file") from None
+    except InputError:
+        raise UsageError(f"--record {file}: this file exists and is not a recording; name another file, or move it") from None
 
 
 def check_folder(folder: Path, option: str, what: str) -> None:

@@ -75,6 +75,8 @@ def part_of(plan: RunPlan) -> Path | None:
 def land_recording(plan: RunPlan) -> list[str]:
     """Write the recording of a run that is whole, in the order of its plan; returns remarks on it, none without `--record`.
 
+    One that lacks answers replaces none that is there, and one without any is not written: its lines stay in the part.
+
     Raises:
         RunError: the file cannot be written; the part is kept.
     """
@@ -82,12 +84,16 @@ def land_recording(plan: RunPlan) -> list[str]:
     if part is None:
         return []
     file, lines = Path(str(plan.request.record)), _lines_of(part)
+    missing = _missing(plan, lines)
+    if missing and (not lines or file.exists()):
+        kept = f"; what was recorded is in {part}" if lines else ""
+        return [f"{file} was not written{kept}", *missing]
     with explained(file):
         write_pieces(file, (lines[key] for key in _in_order(plan, lines)))
         part.unlink(missing_ok=True)
     return [
         f"recorded {plural(len(lines), 'answer')} in {file}; --replay {file} judges them again",
-        *_missing(plan, lines),
+        *missing,
     ]
 
 

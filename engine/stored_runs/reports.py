@@ -25,6 +25,7 @@ from eval_skills.engine.judging.outcome import add_judge_figures, judges_of, sco
 from eval_skills.engine.stored_runs.provenance import provenance_of
 from eval_skills.engine.stored_runs.run_ids import names_run, resolve_run_id
 from eval_skills.reporting import ReportContext, read_reports
+from eval_skills.reporting.json_report import reported_run
 from eval_skills.reporting.judging import judging_of
 from eval_skills.reporting.stopping import stop_words
 
@@ -84,8 +85,10 @@ class ReportSource:
         """In a sentence, that the run has items without a result, of which nothing is known; None where it has none."""
         if self.context.partial is None:
             return None
-        done, planned = self.context.partial
-        return f"run {self.name} is unfinished: {done:,} of {plural(planned, 'item')}; continue it with --resume {self.name}"
+        items = _of_planned(*self.context.partial)
+        if self.file is not None:
+            return f"{self.name} is of a run that was not finished: {items}; resume it, and write its report again"
+        return f"run {self.name} is unfinished: {items}; continue it with --resume {self.name}"
 
     @property
     def made_by(self) -> dict[str, str]:
@@ -126,7 +129,16 @@ def read_source(given: str, store: str) -> ReportSource:
         reports = rank_by_task_results(reports)
     moments = [report.timestamp for report in reports]
     newest = max(moment if moment.tzinfo else moment.replace(tzinfo=UTC) for moment in moments)
-    return ReportSource(given, path.stem, reports, ReportContext(run_id=path.name, created_at=newest), path)
+    context, remarks = ReportContext(run_id=path.name, created_at=newest), []
+    if (run := reported_run(reports)) is not None:
+        context = replace(context, partial=run.partial, min_completion=run.min_completion)
+        if run.partial is not None:
+            remarks = [f"{given} is of run {run.run_id}, which is unfinished: {_of_planned(*run.partial)}"]
+    return ReportSource(given, path.stem, reports, context, path, remarks)
+
+
+def _of_planned(done: int, planned: int) -> str:
+    return f"{done:,} of {plural(planned, 'item')}"
 
 
 def files_left(source: ReportSource, store: str) -> dict[tuple[str, str, int], list[WorkspaceFile]]:

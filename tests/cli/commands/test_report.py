@@ -259,6 +259,11 @@ def test_p40_a_gate_does_not_pass_a_run_that_was_not_finished(here: Any, run_her
         assert result.code == 1
         assert f"gate failed: run {RUN_ID} is unfinished: 1 of 20 items; continue it with --resume {RUN_ID}" in result.out
         assert run_here("report", "diff", *sides).code == 0
+    assert run_here("report", "convert", "--input", "latest", "--format", "json", "--output", "some.json").code == 0
+    for sides in (("c.json", "some.json"), ("some.json", "c.json")):
+        result = run_here("report", "diff", *sides, "--fail-on", "worse")
+        assert result.code == 1
+        assert "gate failed: some.json is of a run that was not finished: 1 of 20 items" in result.out
 
 
 def test_a_gate_that_passes_says_what_was_not_compared(here: Any, run_here: Run) -> None:

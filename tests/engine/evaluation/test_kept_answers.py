@@ -15,6 +15,7 @@ from eval_skills.core.store import Journal, Store
 from eval_skills.core.store.history import past_runs
 from eval_skills.core.store.journal import read_journal
 from eval_skills.engine.definition.request import EvaluateRequest
+from eval_skills.engine.evaluation import recorder
 from eval_skills.engine.evaluation.in_process import evaluate_in_process
 from eval_skills.engine.evaluation.observer import NullObserver
 from eval_skills.engine.evaluation.plan import make_plan
@@ -128,6 +129,30 @@ class TestReplay:
         monkeypatch.setenv("TOKEN_OF_TEST", "hunter2hunter2")
         evaluated("hunter2hunter2", record=str(tmp_path / "recorded.jsonl"), secrets=["TOKEN_OF_TEST"])
         assert json.loads((tmp_path / "recorded.jsonl").read_text())["output"] == "[redacted:TOKEN_OF_TEST]"
+
+    def test_a_recording_that_lacks_answers_replaces_none(
+        self, evaluated: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        file = tmp_path / "recorded.jsonl"
+        evaluated("ok", record=str(file))
+        whole = file.read_bytes()
+        monkeypatch.setattr(recorder, "MAX_DOCUMENT_BYTES", 10)  # as where the disk is full: no line can be written
+        found = evaluated(record=str(file))
+        assert f"{file} was not written" in found.remarks
+        assert file.read_bytes() == whole
+        file.unlink()
+        evaluated(record=str(file))
+        assert not file.exists()
+
+    @pytest.mark.parametrize("there", ["tasks.json", "skills/moody/skill.json", "skills/moody/skill.py"])
+    def test_a_recording_is_not_written_over_something_else(
+        self, evaluated: Callable[..., Any], tmp_path: Path, there: str
+    ) -> None:
+        evaluated("ok")
+        before = (tmp_path / there).read_bytes()
+        with pytest.raises(UsageError, match="exists and is not a recording"):
+            evaluated(record=str(tmp_path / there))
+        assert (tmp_path / there).read_bytes() == before
 
 
 class TestCache:
