@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias
+
+from pydantic import PrivateAttr
 
 from eval_skills.adapters.python.host.errors import a_type
 from eval_skills.api.result import EvaluationResult
@@ -21,11 +23,13 @@ Side: TypeAlias = EvaluationResult | SkillCompletionReport | Iterable[SkillCompl
 class Comparison(ReportDiff):
     """The comparison, skill by skill; see `ReportDiff`. It shows itself as a table in a notebook."""
 
+    _unfinished: list[str] = PrivateAttr(default_factory=list)
+
     def __str__(self) -> str:
         from eval_skills.reporting.diff.figures import lineage, verdict_text
 
         lines = ((f"{lineage(skill)}: {verdict_text(skill)}", skill.explanation) for skill in self.skills)
-        return "\n".join([*("; ".join(filter(None, line)) for line in lines), *self._remarks])
+        return "\n".join([*("; ".join(filter(None, line)) for line in lines), *self.remarks])
 
     def __repr__(self) -> str:
         return f"<Comparison: {', '.join(f'{skill.skill_id} {skill.verdict or skill.change}' for skill in self.skills)}>"
@@ -33,10 +37,15 @@ class Comparison(ReportDiff):
     def _repr_html_(self) -> str:
         from eval_skills.reporting.notebook import comparison_table
 
-        return comparison_table(self, self._remarks)
+        return comparison_table(self, self.remarks)
 
     @property
-    def _remarks(self) -> list[str]:
+    def remarks(self) -> list[str]:
+        """What limits the comparison: a side whose run was not finished, of whose other items nothing is known; no pair."""
+        return [*self._unfinished, *self._unpaired]
+
+    @property
+    def _unpaired(self) -> list[str]:
         ids = {
             change: next((each.skill_id for each in self.skills if each.change == change), None)
             for change in ("removed", "added")
@@ -79,18 +88,31 @@ def compare(
         min_effect=min_effect,
         missing=missing,
     )
-    return Comparison.model_construct(**{name: getattr(found, name) for name in ReportDiff.model_fields})
+    comparison = Comparison.model_construct(**{name: getattr(found, name) for name in ReportDiff.model_fields})
+    comparison._unfinished = [*_unfinished(before, "baseline"), *_unfinished(after, "result")]
+    return comparison
 
 
-def _reports(side: Side, name: str, store: str | os.PathLike[str]) -> list[SkillCompletionReport]:
+def _unfinished(reports: Sequence[SkillCompletionReport], name: str) -> list[str]:
+    from eval_skills.engine.stored_runs.reports import items_of_planned
+    from eval_skills.reporting.json_report import reported_run
+
+    if (run := reported_run(reports)) is None or run.partial is None:
+        return []
+    return [f"{name} is of run {run.run_id}, which is unfinished: {items_of_planned(*run.partial)}"]
+
+
+def _reports(side: Side, name: str, store: str | os.PathLike[str]) -> Sequence[SkillCompletionReport]:
     if isinstance(side, EvaluationResult):
         return side.reports
     if isinstance(side, SkillCompletionReport):
         return [side]
     if isinstance(side, str | os.PathLike):
         from eval_skills.engine.stored_runs.reports import read_source
+        from eval_skills.reporting.json_report import of_run, run_of
 
-        return read_source(str(side), str(store)).reports
+        source = read_source(str(side), str(store))
+        return of_run(source.reports, run_of(source.context))
     reports = list(side) if isinstance(side, Iterable) else [side]
     if strange := next((each for each in reports if not isinstance(each, SkillCompletionReport)), None):
         valid = "give a result of evaluate, reports, the path of a JSON report, or a run id"

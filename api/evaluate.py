@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from tempfile import TemporaryDirectory
 from types import TracebackType
@@ -16,6 +16,7 @@ from eval_skills.api.options import NEEDS_PREFECT, EvaluateOptions, evaluate_req
 from eval_skills.api.result import EvaluationResult
 from eval_skills.core.config.limits import LOCAL
 from eval_skills.core.errors import UsageError
+from eval_skills.core.models import SkillCompletionReport
 from eval_skills.core.store import Store
 from eval_skills.core.text import plural
 from eval_skills.engine.definition.request import EvaluateRequest
@@ -87,11 +88,16 @@ class _Asked:
         """What a caller gets of the run, with its reports in the order of its skills."""
         order = [skill.key for skill in summary.skills]
         remarks = [*summary.remarks, *(decision.line for decision in summary.decisions), *summary.judging]
+        reports: Sequence[SkillCompletionReport] = summary.reports
         if summary.is_partial:
+            from eval_skills.reporting.json_report import ReportedRun, of_run
+
+            run = ReportedRun(run_id=summary.run_id, finished_items=summary.finished, planned_items=summary.planned)
+            reports = of_run(reports, run)
             early = f"the run stopped early: {summary.finished:,} of {plural(summary.planned, 'item')}"
             remarks.append(summary.stop_line or early)
         return EvaluationResult(
-            reports=sorted(summary.reports, key=lambda report: order.index(report.skill_key)),
+            reports=sorted(reports, key=lambda report: order.index(report.skill_key)),
             run_id=summary.run_id,
             store=None if self.folder else self.request.store,
             remarks=remarks,

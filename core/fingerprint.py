@@ -18,6 +18,11 @@ if TYPE_CHECKING:
 
 IGNORED_FOLDERS = frozenset({".git", "__pycache__", "node_modules", ".venv", ".pytest_cache"})
 MAX_HASHED_BYTES = 32 * 1024 * 1024
+MAX_PASSED_OVER = 200_000
+"""So many files `digest_of_passed_over` looks at: more take seconds, as behind a link to a whole disk."""
+
+_INSTALLED = frozenset({"node_modules", ".venv"})
+_CACHES = IGNORED_FOLDERS - _INSTALLED | {".cache"}
 _CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True)
 _CHUNK_BYTES = 1024 * 1024
 _GIT_TIMEOUT_S = 2.0
@@ -40,6 +45,26 @@ def digest_of_folder(path: Path) -> str:
             for part in (name.encode("utf-8", "surrogateescape"), _content_of(entry)):
                 # the length in front of each part keeps "a" + "bc" apart from "ab" + "c"
                 digest.update(len(part).to_bytes(8, "big") + part)
+    except OSError as error:
+        raise InputError(f"cannot be read for its digest: {error.strerror}", source=error.filename or path) from None
+    return _short(digest.hexdigest())
+
+
+def digest_of_passed_over(path: Path) -> str:
+    """A digest of what `digest_of_folder` of `path` passes over and a program in it may read: what is installed in
+    ``node_modules`` and ``.venv``, what links lead to, and files over 32 MiB.
+
+    Files count by path, size, inode, and the times of change of their content and of their entry, since packages are unpacked
+    with times of their own; so what was installed again has another digest though it is the same. Caches (``.git``,
+    ``.cache``, ``__pycache__``) do not count.
+
+    Raises:
+        InputError: there are more than `MAX_PASSED_OVER` files, or something cannot be read.
+    """
+    digest = hashlib.sha256()
+    try:
+        for part in sorted(_passed_over(path)):
+            digest.update(len(part).to_bytes(8, "big") + part)
     except OSError as error:
         raise InputError(f"cannot be read for its digest: {error.strerror}", source=error.filename or path) from None
     return _short(digest.hexdigest())
@@ -108,6 +133,37 @@ def _entries(path: Path) -> Iterator[tuple[str, Path]]:
         for name in [*links, *files]:
             if name not in IGNORED_FOLDERS and not name.endswith(".pyc") and _counts(here / name):
                 yield (here / name).relative_to(path).as_posix(), here / name
+
+
+def _passed_over(path: Path) -> Iterator[bytes]:
+    """A line for each file that counts, in no order."""
+    seen: set[tuple[int, int]] = set()
+    waiting = [(str(path), False)] if path.is_dir() else []
+    looked = 0
+    while waiting:
+        folder, counts = waiting.pop()
+        about = os.stat(folder)
+        if (about.st_dev, about.st_ino) in seen:  # a link that leads back
+            continue
+        seen.add((about.st_dev, about.st_ino))
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                if (looked := looked + 1) > MAX_PASSED_OVER:
+                    raise InputError(f"leads to more than {MAX_PASSED_OVER:,} files", source=path)
+                if entry.name in _CACHES or entry.name.endswith(".pyc"):
+                    continue
+                is_link = entry.is_symlink()
+                try:
+                    about = entry.stat()
+                except OSError:
+                    if not is_link:
+                        raise
+                    yield os.fsencode(f"{entry.path}:gone")  # the link leads nowhere
+                    continue
+                if stat.S_ISDIR(about.st_mode):
+                    waiting.append((entry.path, counts or is_link or entry.name in _INSTALLED))
+                elif stat.S_ISREG(about.st_mode) and (counts or is_link or about.st_size > MAX_HASHED_BYTES):
+                    yield os.fsencode(f"{entry.path}:{about.st_size}:{about.st_ino}:{about.st_mtime_ns}:{about.st_ctime_ns}")
 
 
 def _raise(error: OSError) -> None:

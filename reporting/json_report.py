@@ -62,22 +62,30 @@ def reported_run(reports: Sequence[SkillCompletionReport]) -> ReportedRun | None
 
 def parts(reports: Sequence[SkillCompletionReport], context: ReportContext | None = None) -> Iterator[str]:
     """The same text piece by piece, at most an item long: a report of many items takes their memory once, not four times."""
-    opening, run = "[\n", {} if context is None else _of_run(context)
-    for report in ranked(reports):
+    opening = "[\n"
+    for report in ranked(reports if context is None else of_run(reports, run_of(context))):
         yield opening
-        yield from _report(report.model_copy(update={"evaluator_metadata": run | report.evaluator_metadata}) if run else report)
+        yield from _report(report)
         opening = ",\n"
     yield "\n]\n" if reports else "[]\n"
 
 
-def _of_run(context: ReportContext) -> dict[str, Any]:
+def of_run(reports: Sequence[SkillCompletionReport], run: ReportedRun | None) -> Sequence[SkillCompletionReport]:
+    """The reports, saying of their run what `reported_run` reads; one that says so already stays as it is."""
+    if run is None:
+        return reports
+    said = {OF_RUN: run.to_json()}
+    return [each.model_copy(update={"evaluator_metadata": said | each.evaluator_metadata}) for each in reports]
+
+
+def run_of(context: ReportContext) -> ReportedRun | None:
+    """What reports must say of the run of `context`; None where it was finished, and has no gate."""
     if context.partial is None and context.min_completion is None:
-        return {}
+        return None
     finished, planned = context.partial or (None, None)
-    run = ReportedRun(
+    return ReportedRun(
         run_id=context.run_id, finished_items=finished, planned_items=planned, min_completion=context.min_completion
     )
-    return {OF_RUN: run.to_json()}
 
 
 def _report(report: SkillCompletionReport) -> Iterator[str]:

@@ -6,6 +6,10 @@ skill, or a file outside its folder, may have changed unseen: asking for the cac
 
 from __future__ import annotations
 
+import asyncio
+from collections import defaultdict
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
@@ -13,7 +17,7 @@ from pathlib import Path
 from eval_skills.adapters.recorded import RecordedRun, read_recorded, recorded_line
 from eval_skills.core.cache_files import cache_folder, write_entry
 from eval_skills.core.errors import InputError
-from eval_skills.core.fingerprint import canonical_json
+from eval_skills.core.fingerprint import canonical_json, digest_of_passed_over
 from eval_skills.core.models import ItemResult, Reason
 from eval_skills.core.models.result import KEPT_ANSWER
 from eval_skills.core.redaction import Redaction
@@ -37,8 +41,29 @@ class AnswerCache:
     def __init__(self, plan: RunPlan, redaction: Redaction) -> None:
         self._plan, self._redaction = plan, redaction
         self._folder = cache_folder("answers") / f"v{FORMAT}"
+        self._passed_over: dict[str, str] = {}
+        self._unreadable: list[str] = []
+        self._turns: defaultdict[Path, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._unwritable = ""
         self.found = 0
+
+    def prepare(self) -> None:
+        """Look at what the digests of the skills' folders pass over: packages and what links lead to change answers, too."""
+        for key, skill in self._plan.skills.items():
+            if skill.folder is not None:
+                try:
+                    self._passed_over[key] = digest_of_passed_over(skill.folder)
+                except InputError as error:
+                    self._unreadable.append(f"answers of {key} are not kept, as a change of it may go unseen: {error}")
+
+    @asynccontextmanager
+    async def turn(self, item: Item) -> AsyncIterator[None]:
+        """Runs of a task that share an answer wait here for the one that asks."""
+        if self._plan.request.cache_runs and (file := self._file(item)) is not None:
+            async with self._turns[file]:
+                yield
+        else:
+            yield
 
     async def outcome(self, item: Item) -> Outcome | None:
         """The outcome of an item whose answer is kept, judged now; None where it is to be asked."""
@@ -69,6 +94,7 @@ class AnswerCache:
         lines = [kept] if self.found else []
         if uncached := [key for key, skill in self._plan.skills.items() if skill.folder is None]:
             lines.append(f"answers of functions are not kept, as a change of one goes unseen: {first_of(uncached, 3)}")
+        lines += self._unreadable
         if self._unwritable:
             lines.append(f"answers could not be kept in {self._folder}: {self._unwritable}")
         return lines
@@ -76,10 +102,11 @@ class AnswerCache:
     def _file(self, item: Item) -> Path | None:
         plan, skill = self._plan, self._plan.skills[item.skill]
         task = plan.scorings[item.task].task
-        if skill.folder is None or task.user is not None or skill.metadata.get("deterministic") is False:
+        if task.user is not None or skill.metadata.get("deterministic") is False or skill.key not in self._passed_over:
             return None
         about = {
             "skill": plan.digests[skill.key],
+            "passedOver": self._passed_over[skill.key],
             "id": skill.key,
             "asked": task.asked,
             "run": None if plan.request.cache_runs else item.run,

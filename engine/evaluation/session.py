@@ -131,6 +131,8 @@ class RunSession:
         self._input = await asyncio.to_thread(digests_of_input, self.plan)
         self._store = await asyncio.to_thread(store_at_start, self.plan)
         await asyncio.to_thread(self.limits.begin, self._began)
+        if self._cache is not None:
+            await asyncio.to_thread(self._cache.prepare)
         _open_sessions[self.plan.run_id] = self
         self._trace.begin()
         return self
@@ -231,8 +233,13 @@ class RunSession:
 
     async def _outcome(self, item: Item) -> Outcome:
         earlier = self._attempts.get(item, [])
-        if self._cache is not None and not earlier and (kept := await self._cache.outcome(item)) is not None:
-            return kept  # which was paid for when it was asked
+        if self._cache is None or earlier:
+            return await self._asked(item, earlier)
+        async with self._cache.turn(item):
+            kept = await self._cache.outcome(item)  # which was paid for when it was asked
+            return await self._asked(item, earlier) if kept is None else kept
+
+    async def _asked(self, item: Item, earlier: list[Attempt]) -> Outcome:
         token = run_is_over.set(lambda: not self.may_attempt(item))
         try:
             outcome = await self._executor.execute(item, earlier)

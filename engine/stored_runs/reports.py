@@ -85,7 +85,7 @@ class ReportSource:
         """In a sentence, that the run has items without a result, of which nothing is known; None where it has none."""
         if self.context.partial is None:
             return None
-        items = _of_planned(*self.context.partial)
+        items = items_of_planned(*self.context.partial)
         if self.file is not None:
             return f"{self.name} is of a run that was not finished: {items}; resume it, and write its report again"
         return f"run {self.name} is unfinished: {items}; continue it with --resume {self.name}"
@@ -133,11 +133,12 @@ def read_source(given: str, store: str) -> ReportSource:
     if (run := reported_run(reports)) is not None:
         context = replace(context, partial=run.partial, min_completion=run.min_completion)
         if run.partial is not None:
-            remarks = [f"{given} is of run {run.run_id}, which is unfinished: {_of_planned(*run.partial)}"]
+            remarks = [f"{given} is of run {run.run_id}, which is unfinished: {items_of_planned(*run.partial)}"]
     return ReportSource(given, path.stem, reports, context, path, remarks)
 
 
-def _of_planned(done: int, planned: int) -> str:
+def items_of_planned(done: int, planned: int) -> str:
+    """``11 of 40 items``: what is done of a run."""
     return f"{done:,} of {plural(planned, 'item')}"
 
 

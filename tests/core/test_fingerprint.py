@@ -9,7 +9,7 @@ import pytest
 
 from eval_skills.core import fingerprint
 from eval_skills.core.errors import InputError
-from eval_skills.core.fingerprint import digest_of_folder, digest_of_json, git_commit
+from eval_skills.core.fingerprint import digest_of_folder, digest_of_json, digest_of_passed_over, git_commit
 
 
 @pytest.fixture
@@ -159,3 +159,27 @@ def test_a_run_goes_on_without_git(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 def test_a_missing_folder_has_no_commit(tmp_path: Path) -> None:
     assert git_commit(tmp_path / "no" / "where") is None
+
+
+class TestWhatAFolderPassesOver:
+    @pytest.mark.parametrize(
+        ("change", "counts"),
+        [
+            ("echo 2 > skill/node_modules/pack/index.js", True),
+            ("touch -d '2 days ago' skill/node_modules/pack/index.js", True),
+            ("echo 2 > elsewhere/deep/file", True),
+            ("echo 2 > single", True),
+            ("rm -r elsewhere", True),
+            ("echo 2 > skill/skill.py", False),
+            ("echo 2 > skill/node_modules/.cache/x; echo 2 > skill/node_modules/pack/a.pyc", False),
+            ("true", False),
+        ],
+    )
+    def test_another_file_counts_and_a_cache_does_not(self, tmp_path: Path, change: str, counts: bool) -> None:
+        made = """mkdir -p skill/node_modules/pack skill/node_modules/.cache elsewhere/deep; echo 1 > single
+            ln -s ../elsewhere skill/elsewhere; ln -s ../../skill elsewhere/back; ln -s ../single skill/single; ln -s no skill/no
+            for file in skill/skill.py skill/node_modules/pack/index.js elsewhere/deep/file; do echo 1 > $file; done"""
+        subprocess.run(["sh", "-c", made], cwd=tmp_path, check=True)
+        before = digest_of_passed_over(tmp_path / "skill")
+        subprocess.run(["sh", "-c", change], cwd=tmp_path, check=True)
+        assert (digest_of_passed_over(tmp_path / "skill") != before) is counts

@@ -137,6 +137,24 @@ def test_compared_with_a_baseline() -> None:
     assert json.loads(json.dumps(diff.to_json()))["skills"][0]["verdict"] == "better"
 
 
+def test_a_run_that_was_not_finished_says_so_wherever_it_goes(tmp_path: Path) -> None:
+    def spending(text: str) -> dict[str, Any]:
+        return {"output": text.upper(), "usage": {"promptTokens": 100, "completionTokens": 0}}
+
+    skill = {"skill": spending}
+    part = es.evaluate(skill, TASKS, store=tmp_path / "store", max_tokens=150, concurrency=1)
+    whole = es.evaluate(skill, TASKS)
+    assert part.stopped
+    file = part.save(tmp_path / "part.json")
+    remark = f"is of run {part.run_id}, which is unfinished: {len(part.items)} of 4 items"
+    for side in (part, part.reports[0], part.reports, file, part.run_id):
+        assert es.compare(side, whole, store=tmp_path / "store").remarks == [f"result {remark}"]
+    comparison = es.compare(whole, part)
+    assert str(comparison).endswith(f"baseline {remark}")
+    assert f"baseline {remark}" in read_html(comparison._repr_html_()).text
+    assert es.compare(whole, whole).remarks == []
+
+
 def test_skills_of_other_names_are_paired_by_a_mapping() -> None:
     old, new = es.evaluate({"old": upper}, TASKS), es.evaluate({"new": upper}, TASKS)
     lost = es.compare(new, old)

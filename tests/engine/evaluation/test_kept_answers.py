@@ -185,7 +185,27 @@ class TestCache:
         assert calls(runs=2, cache=True) == 4
 
     def test_runs_share_an_answer_only_where_that_is_asked(self, calls: Callable[..., int]) -> None:
-        assert [calls(runs=1, cache=True, cache_runs=True), calls(runs=5, cache=True, cache_runs=True)] == [2, 0]
+        assert [calls(runs=5, cache=True, cache_runs=True), calls(runs=5, cache=True, cache_runs=True)] == [2, 0]
+
+    @pytest.mark.parametrize("place", ["node_modules/helper.js", "linked/helper.js"])
+    def test_what_the_digest_of_the_folder_passes_over_counts(self, calls: Callable[..., int], skill: Path, place: str) -> None:
+        (elsewhere := skill.parent.parent / "elsewhere").mkdir()
+        (skill / "linked").symlink_to(elsewhere)
+        (skill / place).parent.mkdir(exist_ok=True)
+        (skill / place).write_text("one")
+        assert [calls(cache=True), calls(cache=True)] == [2, 0]
+        (skill / place).write_text("two")
+        assert [calls(cache=True), calls(cache=True)] == [2, 0]
+
+    def test_a_skill_that_leads_anywhere_is_asked_every_time(
+        self, calls: Callable[..., int], evaluated: Callable[..., Any], skill: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("eval_skills.core.fingerprint.MAX_PASSED_OVER", 10)
+        (skill / "disk").symlink_to("/usr")
+        assert [calls(cache=True), calls(cache=True)] == [2, 2]
+        [remark] = [each for each in evaluated(cache=True).remarks if "not kept" in each]
+        assert remark.startswith("answers of moody@1.0.0 are not kept, as a change of it may go unseen: ")
+        assert remark.endswith("leads to more than 10 files")
 
     @pytest.mark.slow
     def test_a_skill_may_refuse(self, calls: Callable[..., int], skill: Path) -> None:
