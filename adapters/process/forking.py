@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from signal import SIGKILL
+from signal import SIGKILL, SIGXCPU
 from typing import IO, Any
 
 from eval_skills.adapters.call import shield_cleanup
@@ -243,12 +243,20 @@ class ForkServer:
         self._writer.close()
         await asyncio.wait([self._child.exited], timeout=GRACE_S)
         await self._child.stop()
-        self.ended = self._child.how_it_ended() if self._child.exited.done() else "it hung up"
+        self.ended = self._how_it_ended()
         if not self._ready.done():
             self._ready.set_result("")
         self._answer(self._lost())
         for process in list(self._processes.values()):
             process.lose(self._lost())
+
+    def _how_it_ended(self) -> str:
+        if not self._child.exited.done():
+            return "it hung up"
+        if self._ready.done() and self._child.exited.result() == -SIGXCPU:
+            self.worn = True
+            return "its own CPU time was used up"  # not that of an item, whose error names its limit
+        return self._child.how_it_ended()
 
     def _on_message(self, message: dict[str, Any]) -> None:
         if "ready" in message and not self._ready.done():

@@ -44,6 +44,7 @@ ROWS = {
         Row("trajectory", 600),
         Row("year", 600),
         Row("viewer", 600),
+        Row("remote_store", 600),
         Row("rooms", 120),
     )
 }
