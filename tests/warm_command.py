@@ -23,11 +23,14 @@ from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
 from typing import IO, NoReturn
 
 import pytest
 
+from eval_skills.cli import commands
 from eval_skills.cli.prefect_server.private import CLIENT_SETTINGS, QUIET, apply, prefect_home
+from eval_skills.cli.running import NEEDED_BY_A_FLOW
 from tests.prefect_server import FOLDER
 
 SHIM = """#!{python} -ISs
@@ -47,11 +50,16 @@ IMPORTED = (
     "eval_skills.flows.pipeline",
     "eval_skills.cli.main",
     "eval_skills.cli.app",
+    *NEEDED_BY_A_FLOW,
+    *(f"eval_skills.adapters.{name}.adapter" for name in ("agent", "http", "mcp", "process", "python")),
+    "cyclopts.help",
+    "graphviz",
     "pandas",
-    "pyarrow.dataset",
+    "psutil",
     "pyarrow.parquet",
     "rich.progress",
 )
+"""Beside the commands; not DuckDB, which would report what is frozen as leaked whenever a fork ends."""
 
 
 class WarmProcess:
@@ -177,6 +185,8 @@ def serve(address: str) -> None:
     """Fork for each call, in the background, until the process is ended; print its id."""
     for name in IMPORTED:
         import_module(name)
+    for command in iter_modules(commands.__path__, f"{commands.__name__}."):
+        import_module(command.name)
     import_module("eval_skills.scorers.judging.provider").warm_up()
     gc.freeze()
     if os.fork():
