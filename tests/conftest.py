@@ -15,6 +15,8 @@ from hypothesis import HealthCheck, settings
 from eval_skills.cli.context import Invocation, begin
 from eval_skills.core.rate_limits import services
 
+gc.disable()  # until all tests are collected: what is imported stays, and looking through it takes an eighth of the time
+
 pytest_plugins = [
     "pytester",
     "tests.prefect_server",
@@ -66,6 +68,7 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
+    gc.enable()
     atexit.register(gc.unfreeze)  # duckdb reports what is left of its own at the end
 
 
