@@ -63,7 +63,7 @@ class Model(BaseModel):
             for key in data:
                 if key not in known_keys(cls):
                     aliases = sorted(field.alias or name for name, field in cls.model_fields.items())
-                    hint = nearest(str(key), aliases) or f"; known are {', '.join(aliases)}"
+                    hint = _under(cls, key) or nearest(str(key), aliases) or f"; known are {', '.join(aliases)}"
                     raise PydanticCustomError(
                         "unknown_key", "unknown key {key}{hint}", {"key": repr(key), "hint": hint, "name": key}
                     )
@@ -81,6 +81,15 @@ class Model(BaseModel):
     def to_json(self) -> dict[str, Any]:
         """The model as JSON-ready data under its camelCase names."""
         return self.model_dump(mode="json", by_alias=True)
+
+
+def _under(model: type[BaseModel], key: object) -> str:
+    """Where a key belongs that is one of a group of the model: ``; it belongs under options``; "" of any other."""
+    groups = {field.alias or name: field.annotation for name, field in model.model_fields.items()}
+    found = [
+        name for name, group in groups.items() if isinstance(group, type) and issubclass(group, Model) and key in known_keys(group)
+    ]
+    return f"; it belongs under {found[0]}" if len(found) == 1 else ""
 
 
 _given: dict[frozenset[str], set[str]] = {}

@@ -36,6 +36,9 @@ def asked(block: str, more: str = "retired: []") -> str:
         pytest.param("suites:\n  - name: a\n    benchmark: b\n", "suites[0].skills: this key is required", id="no-skills"),
         pytest.param("suites: [{name: a, skills: [], benchmark: b}]", "suites[0].skills: give at least 1", id="p40-zero-skills"),
         pytest.param(
+            "suites:\n" + suite("    runs: 2\n"), "suites[0]: unknown key 'runs'; it belongs under options", id="an-option"
+        ),
+        pytest.param(
             "suites:\n" + suite("    baselin: x\n"), "suites[0]: unknown key 'baselin' (did you mean 'baseline'?)", id="p60"
         ),
         pytest.param(
