@@ -92,8 +92,9 @@ class _Execution(WorkOptions):
 class RunOptions(ScoringOptions, ProcessLimits, RunLimits, _Execution):
     """How items are executed, judged, stored and reported; shared by the configuration and every flow that evaluates.
 
-    Times are in ms, rates in [0, 1]. `store` is a folder, a ``.db``/``.sqlite`` file, or an fsspec URL. `secrets` are names of
-    environment variables whose values are redacted wherever something is written. `tool_categories` adds to the built-in table.
+    Times are in ms, rates in [0, 1]. `store` is a folder, a ``.db``/``.sqlite`` file, or a place in object storage. `secrets` are
+    names of environment variables whose values are redacted wherever something is written. `tool_categories` adds to the built-in
+    table.
     In a request, relative paths are read from the working directory of the process that runs the flow.
     """
 
