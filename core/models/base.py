@@ -85,10 +85,9 @@ class Model(BaseModel):
 
 def _under(model: type[BaseModel], key: object) -> str:
     """Where a key belongs that is one of a group of the model: ``; it belongs under options``; "" of any other."""
-    groups = {field.alias or name: field.annotation for name, field in model.model_fields.items()}
-    found = [
-        name for name, group in groups.items() if isinstance(group, type) and issubclass(group, Model) and key in known_keys(group)
-    ]
+    types = {field.alias or name: field.annotation for name, field in model.model_fields.items()}
+    groups = {name: each for name, each in types.items() if isinstance(each, type) and issubclass(each, Model)}
+    found = [name for name, group in groups.items() if key in known_keys(group)]
     return f"; it belongs under {found[0]}" if len(found) == 1 else ""
 
 
