@@ -85,7 +85,7 @@ def _rival_bar(taken: Rounds, items: int, rival: Rival | str) -> Bar:
         row="recorded",
         what=f"the same over inspect_ai's samples/s, {items} samples",
         measured=taken.ratio("ours items/s", "inspect_ai samples/s") if measured else None,
-        limit=2.5,
+        limit=0.9,
         at_least=True,
         detail=f"{taken.spread('inspect_ai samples/s')}; {rival}" if measured else f"not measured: {rival}",
     )
