@@ -191,8 +191,10 @@ class ForkServer:
         return child
 
     async def stop(self) -> None:
-        """End it, and everything below it."""
-        self._writer.close()
+        """End it, and everything below it. A fork that is under way is waited for: nobody would know of its process."""
+        self.ended, self.worn = self.ended or "it was stopped", True  # it forks no more
+        async with self._turn:
+            self._writer.close()
         await self._listening
 
     async def _fork(self, on_stdout: OnStdout) -> Child:

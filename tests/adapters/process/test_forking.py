@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -17,8 +18,11 @@ import psutil
 import pytest
 
 from eval_skills.adapters import Confinement, check_skill, open_adapter
+from eval_skills.adapters.config import SubprocessConfig
 from eval_skills.adapters.process import forking
-from eval_skills.adapters.process.adapter import SubprocessAdapter
+from eval_skills.adapters.process.adapter import SubprocessAdapter, command_words
+from eval_skills.adapters.process.forking import Forking, forked_launch
+from eval_skills.adapters.process.launch import launch_of
 from eval_skills.core.errors import (
     ContractError,
     InfraError,
@@ -174,6 +178,23 @@ async def test_a_cancelled_call_and_a_closed_adapter_leave_nobody(forked_skill: 
         with pytest.raises(asyncio.CancelledError):
             await calls[0]
     assert isinstance((await asyncio.gather(calls[1], return_exceptions=True))[0], InfraError)
+    assert left_running() == []
+
+
+async def test_a_process_whose_fork_is_under_way_when_all_is_closed_is_ended(
+    forked_skill: MakeSkill, left_running: Running
+) -> None:
+    skill = forked_skill("import time\ntime.sleep(600)")
+    config = SubprocessConfig.model_validate(skill.adapter_config)
+    words = command_words(skill, config)
+    servers = Forking(forked_launch(skill, words, config))
+    await servers.prepare()
+    start = asyncio.create_task(servers.start(launch_of(skill, words, config), lambda _: None))
+    while not any(child.children() for child in psutil.Process().children()):
+        await asyncio.sleep(0)
+    time.sleep(0.3)  # its message that it has started is there, and nobody has read it
+    await servers.close()
+    await asyncio.gather(start, return_exceptions=True)
     assert left_running() == []
 
 
