@@ -15,7 +15,8 @@ from typing import Literal, get_args
 import numpy as np
 from pydantic import Field
 
-from eval_skills.core.diff.diff import diff_reports, judged_together
+from eval_skills.core.diff.diff import SIGNIFICANCE, diff_reports, judged_together
+from eval_skills.core.diff.gate import loss_failure
 from eval_skills.core.diff.model import Judgement, MissingRule, ReportDiff, SkillDiff
 from eval_skills.core.diff.tasks import is_missing
 from eval_skills.core.errors import InputError
@@ -447,6 +448,8 @@ def gate_failures(effect: SkillEffect, fail_on: FailOn) -> list[str]:
             found.append(f"{name} is {verdict}")
         elif each.diff.left_open:
             found.append(f"{name}: items without a verdict leave open whether it is worse")
+        elif lost := loss_failure(each.diff, compared=len(effect.comparisons), significance=SIGNIFICANCE):
+            found.append(f"{name} {lost}")
         elif each.rests_on_errors and (fail_on == "not-better" or each.verdict_of_answers == "worse"):
             found.append(f"{name} is {verdict} only as items without an answer count as not passed: {of_answers(each)}")
     if fail_on == "not-better" and effect.never_loaded:

@@ -9,6 +9,7 @@ from eval_skills.core.diff.diff import diff_reports
 from eval_skills.core.diff.gate import NON_INFERIORITY_MARGIN, FailOn, forbidden_failures, gate_failures
 from eval_skills.core.diff.model import MissingRule
 from eval_skills.core.diff.until import at_last_looks
+from eval_skills.core.errors import UsageError
 from eval_skills.core.statistics.planning import gate_rate
 from eval_skills.core.text import plural
 from eval_skills.engine.planning.plan import FLAKINESS, sample_of_reports
@@ -37,7 +38,13 @@ def compared(
 
     `labels` are what the sides are called, by default as they were named. `fail_on` sets a gate, of which `margin` (a share; None
     is 0.03) is what ``not-proven`` tolerates. The others are those of `diff_reports`.
+
+    Raises:
+        UsageError: both sides are of one run, and a gate is to judge it: beside itself nothing is worse.
     """
+    itself = None if mapping else _itself(old, new)
+    if itself and fail_on is not None:
+        raise UsageError(f"--fail-on {fail_on} cannot judge that: {itself}; name two runs, or --map old=new skills of one")
     baseline = str(old.file.resolve()) if old.file else old.name
     found = diff_reports(old.reports, new.reports, mapping=mapping or {}, min_effect=min_effect, missing=missing)
     looks = [decision for decision in new.decisions if decision.against == baseline]
@@ -46,6 +53,7 @@ def compared(
     rates = _gate_rates(old.reports) if fail_on == "worse" and not min_effect else None
     proven = f"every skill is proven to have lost less than {tolerated:.1%}"
     words = proven if fail_on == "not-proven" else "no skill is worse"
+    remarks = [*filter(None, [itself]), *old.remarks, *new.remarks]
     known = [side.unfinished for side in (old, new) if side.unfinished] + forbidden_failures(new.reports)
     return DiffDocument(
         diff=found,
@@ -54,10 +62,19 @@ def compared(
         failures=None if fail_on is None else [*known, *gate_failures(found, fail_on, margin=tolerated)],
         gate_words=f"{words}{_not_compared(found)}",
         gate_rates=rates,
-        remarks=list(dict.fromkeys([*old.remarks, *new.remarks, *_by_one_yardstick(found, old), *_grown(new, len(looks))])),
+        remarks=list(dict.fromkeys([*remarks, *_by_one_yardstick(found, old), *_grown(new, len(looks))])),
         before_made_by=old.made_by,
         after_made_by=new.made_by,
     )
+
+
+def _itself(old: ReportSource, new: ReportSource) -> str | None:
+    """In a sentence, that a run is beside itself; None where it is not, as far as is known."""
+    if old.file and new.file and old.file.samefile(new.file):
+        return f"both sides are {new.name}"
+    if old.run_id is not None and old.run_id == new.run_id:
+        return f"both sides are of run {new.run_id}"
+    return None
 
 
 def _not_compared(found: ReportDiff) -> str:

@@ -13,6 +13,7 @@ from eval_skills.core.documents.loading import read_document, validate
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import SkillCompletionReport
 from eval_skills.core.models.base import Model
+from eval_skills.core.store.layout import is_run_id
 from eval_skills.reporting.context import ReportContext, ranked
 from eval_skills.reporting.escape import encodable
 
@@ -47,7 +48,7 @@ def render_reports(reports: Sequence[SkillCompletionReport]) -> str:
 
 
 def reported_run(reports: Sequence[SkillCompletionReport]) -> ReportedRun | None:
-    """What the reports of a file say of their run; None where they say nothing: it was finished, and had no gate.
+    """What the reports of a file say of their run; None where they say nothing, as those of earlier versions of finished runs.
 
     Raises:
         InputError: one of them says it in an unknown form, so that a gate cannot know.
@@ -79,8 +80,8 @@ def of_run(reports: Sequence[SkillCompletionReport], run: ReportedRun | None) ->
 
 
 def run_of(context: ReportContext) -> ReportedRun | None:
-    """What reports must say of the run of `context`; None where it was finished, and has no gate."""
-    if context.partial is None and context.min_completion is None:
+    """What reports say of the run of `context`; None where it has no id, and there is nothing else to say."""
+    if context.partial is None and context.min_completion is None and not is_run_id(context.run_id):
         return None
     finished, planned = context.partial or (None, None)
     return ReportedRun(

@@ -242,7 +242,8 @@ def _statistics(skill: SkillDiff) -> str | None:
     if not skill.explanation and skill.statistics is None:
         return None
     lines = [f"- {code(lineage(skill), NAME_LENGTH)}: {code(skill.explanation)}" if skill.explanation else ""]
-    lines += [f"  - {name}: {code(text)}" for name, text in statistics_lines(skill.statistics)] if skill.statistics else []
+    if skill.statistics:
+        lines += [f"  - {name}: {code(text)}" for name, text in statistics_lines(skill.statistics, skill.newly_failing)]
     return "\n".join(filter(None, lines))
 
 

@@ -73,7 +73,7 @@ def _show_skill(skill: SkillDiff, flips: int | None, more: str) -> None:
     cells = [(row.name, row.before, row.after, f"{row.delta} {row.arrow}".rstrip(), row.mark) for row in rows]
     print_table(FIGURES, [[*map(_cell, row)] for row in cells])
     if skill.statistics:
-        _print_sentences(statistics_lines(skill.statistics))
+        _print_sentences(statistics_lines(skill.statistics, skill.newly_failing))
     for where, names in tasks_apart(skill):
         _say(f"{where}: {names_shown(names, NAMES_SHOWN)}")
     _show_flips(skill, flips, more)

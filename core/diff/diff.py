@@ -134,6 +134,7 @@ def _compared(pair: ReportPair, tasks: TaskPairs | None, statistics: PairedStati
         verdict=None if tasks is None else "inconclusive",
         explanation="" if tasks is None or statistics else _incomparable(tasks),
         statistics=statistics,
+        newly_failing=tasks.newly_failing() if tasks else None,
         flips=tasks.flips() if tasks else [],
         tasks_only_before=tasks.only_before if tasks else [],
         tasks_only_after=tasks.only_after if tasks else [],

@@ -2,36 +2,64 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Literal
 
 from eval_skills.core.diff.diff import at_lower, interval_text
 from eval_skills.core.diff.model import PairedStatistics, ReportDiff, SkillDiff
 from eval_skills.core.models import SkillCompletionReport
-from eval_skills.core.text import plural
+from eval_skills.core.statistics.newly_failing import weighed_loss
+from eval_skills.core.text import first_of, plural
 
 FailOn = Literal["worse", "not-proven"]
 NON_INFERIORITY_MARGIN = 0.03
+_TASKS_NAMED = 3
 _WITHOUT_IT = "name its successor with --map, or leave it out of the earlier side (report convert --skill)"
 
 
 def gate_failures(diff: ReportDiff, fail_on: FailOn, *, margin: float = NON_INFERIORITY_MARGIN) -> list[str]:
     """Why the comparison does not pass, one sentence each; empty where it does.
 
-    ``worse``: every skill with that verdict fails it. ``not-proven``: every skill of which it is not proven that it lost less
-    than `margin`, that is whose equivalence interval does not lie above −margin (a one-sided test at the significance).
+    ``worse``: every skill with that verdict fails it, and every one that `loss_failure` speaks of. ``not-proven``: every skill
+    of which it is not proven that it lost less than `margin`, that is whose equivalence interval does not lie above −margin (a
+    one-sided test at the significance).
 
     Neither passes what could not be judged: a comparison that items without a verdict leave open, one of which every task
     changed, a skill that has a report on the earlier side alone, in whatever version, and a comparison in which no skill has a
     task on both sides.
     """
-    failures = [failure for skill in diff.skills if (failure := _failure(skill, diff, fail_on, margin))]
+    compared = sum(skill.statistics is not None for skill in diff.skills)
+    failures = [failure for skill in diff.skills if (failure := _failure(skill, diff, fail_on, margin, compared))]
     failures += [
         f"{_name(skill)} could not be judged: it has no report on the later side; {_WITHOUT_IT}" for skill in _gone(diff)
     ]
     if not any(skill.change == "compared" for skill in diff.skills):
         failures.append("nothing could be compared: no skill has a task that was recorded on both sides")
     return failures
+
+
+def loss_failure(skill: SkillDiff, *, compared: int, significance: float, min_effect: float = 0.0) -> str | None:
+    """Why a skill that is not called worse fails all the same, to follow its name; None where it does not.
+
+    It lost at least `min_effect` on the whole, and tasks that passed in every run before failed in every run after as flaky tasks
+    seldom do; or it lost, and its sample is so small that nothing could have shown it. See `weighed_loss`.
+    """
+    found, failing = skill.statistics, skill.newly_failing
+    if found is None or failing is None or not found.mean_difference < 0 or -found.mean_difference < min_effect:
+        return None
+    lost = f"lost {-100 * found.mean_difference:.1f} pp"
+    weighed = weighed_loss(failing.chance, failing.floor, found.tasks, compared=compared, significance=significance)
+    if weighed == "newly failing":
+        tasks = f"{plural(len(failing.tasks), 'task')} that passed in every run before failed in every run after"
+        return f"{lost}: {tasks}, {first_of(failing.tasks, _TASKS_NAMED)} (chance of flaky tasks: {failing.chance:.2g})"
+    if weighed is None:
+        return None
+    needed = math.ceil(math.log2(compared / significance))
+    return (
+        f"could not be judged: it {lost}, and {plural(found.tasks, 'task')} with so few runs cannot tell a loss from chance; "
+        f"{needed} tasks can, or more runs of each"
+    )
 
 
 def forbidden_failures(reports: Iterable[SkillCompletionReport]) -> list[str]:
@@ -57,7 +85,7 @@ def _name(skill: SkillDiff) -> str:
     return f"{skill.skill_id}@{skill.skill_version}"
 
 
-def _failure(skill: SkillDiff, diff: ReportDiff, fail_on: FailOn, margin: float) -> str | None:
+def _failure(skill: SkillDiff, diff: ReportDiff, fail_on: FailOn, margin: float, compared: int) -> str | None:
     name, found = _name(skill), skill.statistics
     if skill.change != "compared":
         return None
@@ -67,8 +95,11 @@ def _failure(skill: SkillDiff, diff: ReportDiff, fail_on: FailOn, margin: float)
         return f"{name} is worse: {skill.explanation}"
     if skill.left_open and diff.missing == "bounds":
         return f"{name} could not be judged: {skill.explanation}"
+    if fail_on == "worse":
+        lost = loss_failure(skill, compared=compared, significance=diff.significance, min_effect=diff.min_effect)
+        return lost and f"{name} {lost}"
     judged = at_lower(found) if diff.missing == "bounds" else found
-    unproven = not_proven(judged, margin) if fail_on == "not-proven" else None
+    unproven = not_proven(judged, margin)
     return unproven and f"{name}: {unproven}"
 
 

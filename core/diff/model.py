@@ -133,11 +133,23 @@ class PairedStatistics(Model, defer_build=True):
     missing: MissingItems | None = None
 
 
+class NewlyFailing(Model, defer_build=True):
+    """The tasks that passed in every run before and in none after, each in at least two runs with a verdict; sorted.
+
+    `chance`: flaky tasks would look like that in no more of comparisons (see `core.statistics.newly_failing`); of one skill, not
+    adjusted for several. `floor`: the least that it could have been, had every task been lost.
+    """
+
+    tasks: list[str]
+    chance: Rate
+    floor: Rate
+
+
 class SkillDiff(Model, defer_build=True):
     """One skill: its id and version after (of a removed one: before), its figures, and a verdict where it was compared.
 
-    `explanation` is the verdict in one sentence. `statistics` is None where no task has a verdict of the skill on both sides.
-    `tasks_changed` are asked, expected or weighed otherwise after than before, and so are not compared.
+    `explanation` is the verdict in one sentence. `statistics` and `newly_failing` are None where no task has a verdict of the
+    skill on both sides. `tasks_changed` are asked, expected or weighed otherwise after than before, and so are not compared.
     """
 
     skill_id: str
@@ -150,6 +162,7 @@ class SkillDiff(Model, defer_build=True):
     verdict: Judgement | None = None
     explanation: str = ""
     statistics: PairedStatistics | None = None
+    newly_failing: NewlyFailing | None = None
     flips: list[Flip] = Field(default_factory=list)
     tasks_only_before: list[str] = Field(default_factory=list)
     tasks_only_after: list[str] = Field(default_factory=list)

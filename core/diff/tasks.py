@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from eval_skills.core.diff.model import AtBound, DifferenceInterval, Flip, FlipSide, MissingItems, PairedStatistics
+from eval_skills.core.diff.model import AtBound, DifferenceInterval, Flip, FlipSide, MissingItems, NewlyFailing, PairedStatistics
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import SkillCompletionReport, TaskResult
+from eval_skills.core.statistics.newly_failing import newly_failing_tasks
 from eval_skills.core.statistics.paired import (
     MeanDifference,
     Spread,
@@ -23,7 +24,7 @@ from eval_skills.core.statistics.paired import (
     smallest_effect,
     tasks_needed,
 )
-from eval_skills.core.statistics.rates import FloatArray
+from eval_skills.core.statistics.rates import FloatArray, IntArray
 
 MISSING_KINDS = frozenset({"infra", "scorer", "judge", "simulator"})
 """Error kinds that leave open whether the skill would have passed."""
@@ -92,6 +93,15 @@ class TaskPairs:
         runs = sum(len(_judged(runs)) for side in (self.before, self.after) for runs in side)
         return Spread(deviation=deviation, rate=float((before + after).mean() / 2), runs=runs / (2 * len(after)))
 
+    def newly_failing(self) -> NewlyFailing | None:
+        """The tasks that were lost in every run, of those whose items all have a verdict; None where no task has one."""
+        whole = [index for index in range(len(self.tasks)) if not any(map(is_missing, self.before[index] + self.after[index]))]
+        if not whole:
+            return None
+        found = newly_failing_tasks(*(_counts([side[index] for index in whole]) for side in (self.before, self.after)))
+        tasks = [self.tasks[whole[index]] for index in found.tasks]
+        return NewlyFailing(tasks=tasks, chance=found.chance, floor=found.least)
+
     def flips(self) -> list[Flip]:
         """The tasks whose completion rate moved, as far as there are verdicts, each with a run of both sides that shows it."""
         return [
@@ -159,6 +169,12 @@ def _by_task(report: SkillCompletionReport) -> dict[str, Runs]:
             raise InputError(f"the report of {report.skill_key} holds {result.task_id}#{result.run_index + 1} twice")
         runs.append(result)
     return by_task
+
+
+def _counts(side: Sequence[Runs]) -> tuple[IntArray, IntArray]:
+    """Per task how many runs passed, and how many there are."""
+    passed = np.array([sum(run.passed for run in runs) for runs in side], dtype=np.int64)
+    return passed, np.array([len(runs) for runs in side], dtype=np.int64)
 
 
 def _rates(side: Sequence[Runs], *, missing: float | None = None) -> FloatArray:

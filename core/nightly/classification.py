@@ -33,8 +33,8 @@ from eval_skills.core.nightly.evidence import (
     LostEvidence,
     NightVerdict,
     SkillNight,
-    chance_of_flaky_tasks,
 )
+from eval_skills.core.statistics.newly_failing import chance_of_flaky_tasks
 from eval_skills.core.text import plural
 
 

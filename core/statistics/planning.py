@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from eval_skills.core.statistics.newly_failing import newly_failing_tasks, weighed_loss
 from eval_skills.core.statistics.paired import Spread, holm, sign_flip_test
-from eval_skills.core.statistics.rates import DEFAULT_SEED, FloatArray, IntArray
+from eval_skills.core.statistics.rates import DEFAULT_SEED, IntArray
 
 SIGNIFICANCE = 0.05
 DRAWS = 400
@@ -73,7 +74,8 @@ def power(
     random, found = np.random.default_rng(seed), 0
     for _ in range(draws):
         drawn = random.beta(*chances.shape, tasks)
-        found += _worse_p(random, drawn, np.full(tasks, runs), _kept(effect, chances.rate), seed) <= SIGNIFICANCE / skills
+        after = random.binomial(runs, drawn * _kept(effect, chances.rate))
+        found += _worse_p(random.binomial(runs, drawn), after, np.full(tasks, runs), seed) <= SIGNIFICANCE / skills
     return found / draws
 
 
@@ -88,13 +90,15 @@ def gate_rate(
     random, failed = np.random.default_rng(seed), 0
     fitted = [counts.chances(flakiness=flakiness) for counts in skills]
     for draw in range(draws):
-        p_values = []
+        p_values, fails = [], False
         for index, (counts, fit) in enumerate(zip(skills, fitted, strict=True)):
             passes, failures = fit.shape
             drawn = random.beta(passes + counts.passed, failures + counts.items - counts.passed)
             kept = _kept(effect, fit.rate) if index == draw % len(skills) else 1.0
-            p_values.append(_worse_p(random, drawn, counts.items, kept, seed))
-        failed += min(holm(p_values)) <= SIGNIFICANCE
+            after, before = random.binomial(counts.items, drawn * kept), random.binomial(counts.items, drawn)
+            p_values.append(_worse_p(before, after, counts.items, seed))
+            fails = fails or _is_lost(before, after, counts.items, len(skills))
+        failed += fails or min(holm(p_values)) <= SIGNIFICANCE
     return failed / draws
 
 
@@ -102,7 +106,15 @@ def _kept(effect: float, rate: float) -> float:
     return max(0.0, 1 - effect / rate)
 
 
-def _worse_p(random: np.random.Generator, chances: FloatArray, runs: IntArray, kept: float, seed: int) -> float:
-    """The two-sided p of one comparison; 1 where it is not for the worse."""
-    differences = (random.binomial(runs, chances * kept) - random.binomial(runs, chances)) / runs
+def _worse_p(before: IntArray, after: IntArray, runs: IntArray, seed: int) -> float:
+    """The two-sided p of one comparison of how many of the `runs` passed; 1 where it is not for the worse."""
+    differences = (after - before) / runs
     return sign_flip_test(differences, seed=seed) if differences.sum() < 0 else 1.0
+
+
+def _is_lost(before: IntArray, after: IntArray, runs: IntArray, skills: int) -> bool:
+    """Whether the gate fails for another reason than the test over tasks."""
+    if not ((after - before) / runs).sum() < 0:
+        return False
+    found = newly_failing_tasks((before, runs), (after, runs))
+    return weighed_loss(found.chance, found.least, len(runs), compared=skills, significance=SIGNIFICANCE) is not None

@@ -81,6 +81,14 @@ class ReportSource:
     decisions: list[Decision] = field(default_factory=list)
 
     @property
+    def run_id(self) -> str | None:
+        """The run that they are of; None of a file that does not say it."""
+        if self.file is None:
+            return self.name
+        run = reported_run(self.reports)
+        return run.run_id if run else None
+
+    @property
     def unfinished(self) -> str | None:
         """In a sentence, that the run has items without a result, of which nothing is known; None where it has none."""
         if self.context.partial is None:

@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from eval_skills.core.diff.model import DifferenceInterval, DiffRow, Flip, FlipSide, Metric, PairedStatistics, SkillDiff
+from eval_skills.core.diff.model import (
+    DifferenceInterval,
+    DiffRow,
+    Flip,
+    FlipSide,
+    Metric,
+    NewlyFailing,
+    PairedStatistics,
+    SkillDiff,
+)
 from eval_skills.core.text import plural
 from eval_skills.reporting import numbers
 from eval_skills.reporting.numbers import UNKNOWN, points
@@ -67,12 +76,13 @@ def lineage(skill: SkillDiff) -> str:
     return now if skill.change != "compared" or before == now else f"{now} (before: {before})"
 
 
-def statistics_lines(found: PairedStatistics) -> list[tuple[str, str]]:
+def statistics_lines(found: PairedStatistics, failing: NewlyFailing | None = None) -> list[tuple[str, str]]:
     """What the shared tasks say, as pairs of a name and a sentence."""
     exact = "exact" if found.test == "sign_flip_exact" else f"10,000 draws, seed {found.seed}"
     lines = [
         ("tasks compared", f"{found.tasks:,}: {found.tasks_better:,} better, {found.tasks_worse:,} worse"),
         ("mean difference", f"{points(found.mean_difference)}, {_interval(found.interval)}"),
+        *_newly_failing(failing),
         ("sign-flip test", f"p = {found.p_value:.4g} ({exact}); Holm over the skills: p = {found.adjusted_p:.4g}"),
         ("sign test", f"p = {found.sign_test_p:.4g}"),
         ("floor", _floor(found)),
@@ -84,6 +94,13 @@ def statistics_lines(found: PairedStatistics) -> list[tuple[str, str]]:
         bounds = f"the mean difference lies between {points(missing.lower)} and {points(missing.upper)}"
         lines.append(("without a verdict", f"{count} ({missing.before} before, {missing.after} after): {bounds}"))
     return lines
+
+
+def _newly_failing(failing: NewlyFailing | None) -> Iterator[tuple[str, str]]:
+    if failing is not None and failing.tasks:
+        count, names = plural(len(failing.tasks), "task"), names_shown(failing.tasks, 3)
+        passed = f"passed in every run before and in none after: {names}; flaky tasks do so with a chance of {failing.chance:.2g}"
+        yield "newly failing", f"{count} {passed}"
 
 
 def sensitivity(found: PairedStatistics) -> str:

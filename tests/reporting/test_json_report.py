@@ -30,7 +30,9 @@ def test_what_is_written_reads_back_best_first(
     ]
     worse, better = make_report("a", taskResults=items), make_report("b", summary={"completionRate": 0.9})
     (path,) = write_reports([worse, better], ["json"], tmp_path, context)
-    assert read_reports(path) == [better, worse]
+    found = read_reports(path)
+    assert [each.model_copy(update={"evaluator_metadata": {}}) for each in found] == [better, worse]
+    assert {each.evaluator_metadata["reportedRun"]["runId"] for each in found} == {context.run_id}
 
 
 def test_keys_are_camel_case_and_figures_unrounded(make_report: MakeReport, context: ReportContext) -> None:

@@ -39,7 +39,7 @@ def report_text(outcome: Outcome) -> str:
         for skill, letters in outcome.items()
         for index, letter in enumerate(letters)
     ]  # fmt: skip
-    context = ReportContext(run_id=RUN_ID, created_at=datetime(2026, 11, 21, tzinfo=UTC))
+    context = ReportContext(run_id="of no store", created_at=datetime(2026, 11, 21, tzinfo=UTC))
     return str(render("json", skill_reports(pd.DataFrame(rows), BENCHMARK, 1_000), context))
 
 
@@ -235,7 +235,6 @@ def test_a_gate_fails_where_the_later_side_called_a_forbidden_tool_or_may_have(
         pytest.param(("a.json", "c.json"), [], 1, "old@1.0.0 could not be judged: it has no report", id="p40-one-is-gone"),
         pytest.param(("a.json", "c.json"), ["--map", "old=s"], 1, "s@1.0.0 could not be judged", id="p40-mapped-away"),
         pytest.param(("a.json", "other.json"), [], 1, "gate failed: nothing could be compared", id="p40-nothing-compared"),
-        pytest.param(("b.json", "b.json"), ["--min-effect", "1"], 0, "gate passed", id="min-effect"),
         pytest.param(("latest", "other.json"), ["--map", "s=else"], 0, "gate passed", id="run-and-map"),
     ],
 )
@@ -246,6 +245,22 @@ def test_p49_fail_on_worse_is_an_exit_code(
     assert result.code == code
     assert says in result.out
     assert "gate" not in run_here("report", "diff", *sides, *options).out
+
+
+@pytest.mark.parametrize("fail_on", ["worse", "not-proven"])
+def test_a_gate_refuses_to_compare_a_run_with_itself(here: Any, run_here: Run, fail_on: str) -> None:
+    assert run_here("report", "convert", "--input", "latest", "--format", "json", "--output", "some.json").code == 0
+    for sides, said in (
+        (("a.json", "./a.json"), "both sides are ./a.json"),
+        (("latest", RUN_ID), f"both sides are of run {RUN_ID}"),
+        (("some.json", "latest"), f"both sides are of run {RUN_ID}"),
+    ):
+        refused = run_here("report", "diff", *sides, "--fail-on", fail_on)
+        assert (refused.code, refused.out) == (2, "")
+        assert f"--fail-on {fail_on} cannot judge that: {said}; name two runs" in refused.err
+        shown = run_here("report", "diff", *sides)
+        assert (shown.code, said in shown.err) == (0, True)
+    assert run_here("report", "diff", "a.json", "a.json", "--fail-on", fail_on, "--map", "s=old").code == 1
 
 
 @pytest.mark.slow

@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
+from eval_skills.core.diff.diff import diff_reports
 from eval_skills.core.diff.gate import gate_failures
 from eval_skills.core.diff.model import ReportDiff
+from tests.core.diff.test_diff import Outcome, each, reports
 from tests.tables import each_row
 
 STATISTICS = {
@@ -70,3 +72,49 @@ def test_p40_nothing_is_proven_of_a_skill_that_is_gone() -> None:
     same = {**skill("a", "equivalent"), "statistics": proven}
     diff = ReportDiff.model_validate({"skills": [same, GONE], "significance": 0.05, "equivalenceMargin": 0.05})
     assert gate_failures(diff, "not-proven", margin=0.03) == [IS_GONE]
+
+
+@each_row(
+    ("before", "after", "said"),
+    [
+        pytest.param(
+            each(4, "ppp"), each(4, "fff"),
+            "lost 100.0 pp: 4 tasks that passed in every run before failed in every run after, t0, t1, t2 and 1 more"
+            " (chance of flaky tasks: 6e-08)",
+            id="four-tasks-thrice",
+        ),
+        pytest.param(
+            {**each(99, "ppp"), "z": "ppp"}, {**each(99, "ppp"), "z": "fff"},
+            "lost 1.0 pp: 1 task that passed in every run before failed in every run after, z (chance of flaky tasks: 0.016)",
+            id="one-of-a-hundred",
+        ),
+        pytest.param({"a": "ppp", "b": "ppf"}, {"a": "fff", "b": "pff"}, None, id="beside-a-task-that-flips-it-may-be-chance"),
+        pytest.param({"a": "ppp", "b": "fff"}, {"a": "fff", "b": "ppp"}, None, id="as-much-was-won"),
+        pytest.param(
+            each(4, "p"), each(4, "f"),
+            "could not be judged: it lost 100.0 pp, and 4 tasks with so few runs cannot tell a loss from chance; "
+            "5 tasks can, or more runs of each",
+            id="four-tasks-once",
+        ),
+        pytest.param(each(5, "p"), {**each(5, "p"), "t0": "f"}, None, id="five-tasks-could-have-shown-it"),
+        pytest.param(each(2, "pp"), {"t0": "pp", "t1": "fp"}, None, id="two-tasks-twice-could-have-shown-it"),
+        pytest.param(each(1, "pp"), each(1, "pf"), "could not be judged: it lost 50.0 pp, and 1 task with", id="one-task-twice"),
+        pytest.param(each(4, "p"), each(4, "p"), None, id="nothing-was-lost"),
+        pytest.param({"a": "ppp"}, {"a": "ffi"}, "could not be judged: 1 item without a verdict", id="an-outage-is-no-loss"),
+    ],
+)  # fmt: skip
+def test_a_gate_on_few_tasks_knows_a_loss_when_it_sees_one(before: Outcome, after: Outcome, said: str | None) -> None:
+    failures = gate_failures(diff_reports(reports(before), reports(after)), "worse")
+    assert [failure.startswith(f"s@1.0.0 {said}") for failure in failures] == [True] * (said is not None)
+
+
+def test_a_loss_is_weighed_among_all_skills() -> None:
+    sides = [[report for name in "abcd" for report in reports(each(5, letter), name)] for letter in "pf"]
+    failures = gate_failures(diff_reports(*sides), "worse")
+    assert len(failures) == 4
+    assert all("5 tasks with so few runs cannot tell a loss from chance; 7 tasks can" in failure for failure in failures)
+
+
+def test_a_loss_smaller_than_what_counts_fails_no_gate() -> None:
+    before, after = {**each(99, "ppp"), "z": "ppp"}, {**each(99, "ppp"), "z": "fff"}
+    assert gate_failures(diff_reports(reports(before), reports(after), min_effect=0.02), "worse") == []

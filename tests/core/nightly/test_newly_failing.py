@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from eval_skills.core.metrics.tasks import Tally
-from eval_skills.core.nightly.evidence import FALSE_ALARM_CHANCE, chance_of_a_flaky_task, chance_of_flaky_tasks, newly_failing
+from eval_skills.core.nightly.evidence import FALSE_ALARM_CHANCE, newly_failing
+from eval_skills.core.statistics.newly_failing import chance_of_a_flaky_task, chance_of_flaky_tasks
 from tests.tables import each_row
 
 
