@@ -64,10 +64,21 @@ def script_json(value: Any) -> Markup:
     return Markup(encodable(text))  # noqa: S704 - this is the escaping itself
 
 
+_NOTE = 40
+"""A cut that hides fewer characters than it takes to say so is none."""
+
+
 def excerpt(value: Any, limit: int) -> str:
     """Any JSON as text of about `limit` characters; says how much it leaves out."""
     text = value if isinstance(value, str) else json_text(value)
     return text if len(text) <= limit else f"{text[:limit]} … ({len(text) - limit:,} more characters)"
+
+
+def both_ends(text: str, limit: int) -> str:
+    """A text of about `limit` characters: of a longer one the beginning and the end, where a traceback says what happened."""
+    kept = limit // 2
+    hidden = len(text) - 2 * kept
+    return text if hidden <= _NOTE else f"{text[:kept]} … ({hidden:,} more characters) … {text[-kept:]}"
 
 
 def encodable(text: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -23,7 +23,7 @@ from eval_skills.core.models.dimensions import DIMENSIONS
 from eval_skills.core.text import plural
 from eval_skills.reporting import numbers
 from eval_skills.reporting.context import dimension_title, mean_of, ranked, shown_dimensions
-from eval_skills.reporting.escape import excerpt, visible_line
+from eval_skills.reporting.escape import both_ends, visible_line
 from eval_skills.reporting.ranking import completion_text, rank_text
 from eval_skills.reporting.sections import ErrorKindCount, errors_by_kind, reasons
 from eval_skills.reporting.summary import append_job_summary
@@ -125,7 +125,8 @@ def error_summary(reports: Sequence[SkillCompletionReport]) -> list[str]:
     more.
 
     ``12 errors of a@1.0.0: infra: connection refused``, ``8 errors of b@1.0.0: 5 contract, 3 skill; the first: contract: …`` and
-    ``failed: t1#2 of b@1.0.0: NOT_EQUAL: 4 is not 5``. Where several skills have errors of several kinds, the run's are counted.
+    ``failed: t1#2 of b@1.0.0: NOT_EQUAL: 4 is not 5``, which says ``t1 (2 of 3 runs)`` where several runs failed. Where several
+    skills have errors of several kinds, the run's are counted.
     """
     order = ranked(reports)
     return [*_errors(order), *_failures(order)]
@@ -161,18 +162,30 @@ def _of_skill(skill: str, kinds: Sequence[ErrorKindCount]) -> str:
 
 
 def _failures(reports: Sequence[SkillCompletionReport]) -> list[str]:
-    failed = [(report.skill_key, item) for report in reports for item in report.task_results if item.status == "fail"]
-    lines = [_failure(skill, item) for skill, item in failed[:LINES]]
-    more = len(failed) - LINES
-    return [*lines, f"… and {plural(more, 'failure')} more, which the reports have"] if more > 0 else lines
+    failed = [failure for report in reports for failure in _failed_tasks(report)]
+    more = sum(len(items) for _, items, _ in failed[LINES:])
+    lines = [_failure(*failure) for failure in failed[:LINES]]
+    return [*lines, f"… and {plural(more, 'failure')} more, which the reports have"] if more else lines
 
 
-def _failure(skill: str, item: TaskResult) -> str:
-    return f"failed: {_short(item.task_id)}#{item.run_index + 1} of {skill}: {_short(reasons(item)[0])}"
+def _failed_tasks(report: SkillCompletionReport) -> Iterator[tuple[str, list[TaskResult], int]]:
+    """The skill, the failed runs of one of its tasks, and how many runs the task has."""
+    runs: dict[str, list[TaskResult]] = {}
+    for item in report.task_results:
+        runs.setdefault(item.task_id, []).append(item)
+    for items in runs.values():
+        if failed := [item for item in items if item.status == "fail"]:
+            yield report.skill_key, failed, len(items)
+
+
+def _failure(skill: str, failed: Sequence[TaskResult], runs: int) -> str:
+    first = failed[0]
+    which = f"#{first.run_index + 1}" if len(failed) == 1 else f" ({len(failed)} of {runs} runs)"
+    return f"failed: {_short(first.task_id)}{which} of {skill}: {_short(reasons(first)[0])}"
 
 
 def _short(text: str) -> str:
-    return excerpt(visible_line(text), LENGTH)
+    return both_ends(visible_line(text), LENGTH)
 
 
 def add_job_summary(summary: RunSummary, *, gate: bool) -> None:

@@ -186,8 +186,8 @@ class Ranking(Model, defer_build=True):
     Skills that the tasks cannot tell apart share the ranks `rank` to `last_rank`, from 1. `adjusted_p` is that of the paired test
     against the best skill; None for the best itself. `probability_best` is the chance that its true completion rate is the
     highest, and `rank_lower` to `rank_upper` a 95 % interval of its rank; None for fewer than five tasks.
-    `shrunk_completion_rate` is corrected for having been picked from several. `pareto_optimal`: no other skill is at least as
-    good in completion, P95 and cost, and better in one of them.
+    `shrunk_completion_rate` is corrected for having been picked from several. `pareto_optimal`: it passed something, and no
+    other skill is at least as good in completion, P95 and cost, and better in one of them.
     """
 
     rank: int = Field(ge=1)

@@ -119,7 +119,7 @@ def _rankings(reports: Sequence[SkillCompletionReport], outcomes: Outcomes, seed
     draws = draw_tasks(outcomes, seed=seed)
     shrunk = shrinkage(outcomes, groups.members, draws.rates)
     estimates = np.clip(shrunk.estimates(draws.rates), 0, 1)
-    pareto = pareto_set(_figures(reports))
+    pareto = pareto_set(_figures(reports)) & np.array([report.summary.completion_rate > 0 for report in reports])
     sure = outcomes.judged.any(axis=0).sum() >= FEWEST_TASKS
     chances = probability_best(draws, groups.members, shrunk)
     lower, upper = rank_intervals(draws)

@@ -12,7 +12,15 @@ from typing import Any, Protocol
 
 from eval_skills.adapters import Adapter
 from eval_skills.adapters.recorded import RecordedRun
-from eval_skills.core.errors import ContractError, InfraError, ItemError, ItemLeft, SimulatorError, SkillThrottled
+from eval_skills.core.errors import (
+    ContractError,
+    InfraError,
+    ItemError,
+    ItemLeft,
+    SimulatorError,
+    SkillNotStarted,
+    SkillThrottled,
+)
 from eval_skills.core.models import Attempt, EvalTask, ItemResult, Reason, SkillResponse, Status, ToolCall, TurnResult, Verdict
 from eval_skills.core.models.result import FORBIDDEN_TOOL_CALLED, TOOL_CALLS_UNKNOWN, ErrorKind
 from eval_skills.core.rate_limits.services import Throttled
@@ -72,7 +80,8 @@ async def execute(item: Item, run: AdapterSource, earlier: Sequence[Attempt] = (
     except ItemLeft:
         raise
     except ItemError as error:
-        latency_ms = error.latency_ms if error.latency_ms is not None else (perf_counter() - began) * 1000
+        took_ms = error.latency_ms if error.latency_ms is not None else (perf_counter() - began) * 1000
+        latency_ms = None if isinstance(error, SkillNotStarted) else took_ms  # how fast it does not load is no latency
         return no_answer(item, run.plan, error, started_at, latency_ms, earlier, known=error.known)
     verdict = await run.plan.scorings[item.task].verdict(response)
     last = Attempt(started_at=started_at, latency_ms=response.latency_ms, simulation=response.simulation, **_reported(response))

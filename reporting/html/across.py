@@ -243,14 +243,16 @@ def _point(report: SkillCompletionReport) -> Json:
 def fronts(places: Sequence[Mapping[str, Any]]) -> dict[str, list[int]]:
     """The Pareto front of each pair of a quality and an expense, as ``completion/p95``: indices of `places`, cheapest first.
 
-    On it is what no other skill with both known beats: none is at least as good in both, and better in one. Source: Pareto 1906,
-    Manuale di economia politica.
+    On it is what is above 0 and no other skill with both known beats: none is at least as good in both, and better in one.
+    Source: Pareto 1906, Manuale di economia politica.
     """
     return {f"{quality}/{expense}": _front(places, quality, expense) for quality in QUALITIES for expense in EXPENSES}
 
 
 def _front(places: Sequence[Mapping[str, Any]], quality: str, expense: str) -> list[int]:
-    known = [(place[expense], -place[quality], index) for index, place in enumerate(places) if {quality, expense} <= place.keys()]
+    known = [
+        (place[expense], -place[quality], index) for index, place in enumerate(places) if place.get(quality) and expense in place
+    ]
     front: list[tuple[float, float, int]] = []
     for each in sorted(known):
         if not front or each[1] < front[-1][1] or each[:2] == front[-1][:2]:

@@ -269,6 +269,20 @@ def test_each_call_gets_an_input_of_its_own() -> None:
 
 
 @pytest.mark.slow
+def test_a_skill_that_does_not_load_has_no_latency_and_is_no_trade_off(tmp_path: Path) -> None:
+    folder = tmp_path / "broken"
+    folder.mkdir()
+    (folder / "skill.py").write_text("import a_module_that_is_not_there\n", encoding="utf-8")
+    (folder / "skill.json").write_text(
+        json.dumps({"id": "broken", "name": "Broken", "version": "1.0.0", "adapterType": "custom", "entrypoint": "skill.py:run"})
+    )
+    result = es.evaluate([folder, upper], TASKS, runs=2, store=None)
+    broken = result.reports[0]
+    assert {(item.error_kind, item.latency_ms) for item in broken.task_results} == {("skill", None)}
+    assert (broken.latency.p50_ms, broken.summary.completion_rate, broken.summary.composite_score) == (None, 0.0, 0.0)
+    assert [each.ranking and each.ranking.pareto_optimal for each in result.reports] == [False, True]
+
+
 def test_a_program_that_leaves_a_function_hanging_ends(tmp_path: Path) -> None:
     program = tmp_path / "program.py"
     program.write_text(

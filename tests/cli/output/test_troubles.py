@@ -48,6 +48,15 @@ def test_few_failures_are_told_each_with_runs_from_1() -> None:
     assert error_summary(reports(failure("a", "t1", 1))) == ["failed: t1#2 of a@1.0.0: NOT_EQUAL: 4 is not 5"]
 
 
+def test_the_runs_of_a_task_that_failed_are_one_line() -> None:
+    passed = {"skill_id": "a", "task_id": "t1", "run_index": 3, "status": "pass", "score": 1.0}
+    found = reports(failure("a", "t1", 1), failure("a", "t1", 2), passed, failure("a", "t2"))
+    assert error_summary(found) == [
+        "failed: t1 (2 of 3 runs) of a@1.0.0: NOT_EQUAL: 4 is not 5",
+        "failed: t2#1 of a@1.0.0: NOT_EQUAL: 4 is not 5",
+    ]
+
+
 def test_of_many_failures_the_first_are_told_and_of_no_trouble_nothing() -> None:
     lines = error_summary(reports(*(failure("a", f"t{number}") for number in range(LINES + 2))))
     assert lines[0] == "failed: t0#1 of a@1.0.0: NOT_EQUAL: 4 is not 5"
@@ -67,6 +76,13 @@ def test_a_message_is_one_bounded_line(message: str) -> None:
     assert "\n" not in line
     assert "\x1b" not in line
     assert len(line) < 300
+
+
+def test_a_traceback_is_cut_before_what_it_says_last() -> None:
+    [line] = error_summary(reports(error("a", "t", message=f"Traceback: {'File x, ' * 100}KeyError: 'q'")))
+    assert line.startswith("1 error of a@1.0.0: infra: Traceback: File x, ")
+    assert " more characters) … " in line
+    assert line.endswith("KeyError: 'q'")
 
 
 def test_p68_a_task_id_starts_no_line_of_its_own() -> None:

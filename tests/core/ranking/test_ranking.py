@@ -98,6 +98,11 @@ def test_the_pareto_set_is_what_nothing_beats() -> None:
     assert pareto_set(figures).tolist() == [True, True, True, False, True, False]
 
 
+def test_what_passed_nothing_is_no_trade_off() -> None:
+    found = ranking_of([ran("good", GOOD, p95=500.0), ran("quickly-wrong", GOOD.replace("p", "f"), p95=1.0)])
+    assert [each and each.pareto_optimal for each in found.values()] == [True, False]
+
+
 def test_an_unknown_latency_is_the_worst() -> None:
     found = ranking_of([ran("known", GOOD), ran("unknown", GOOD, p95=None)])
     assert [each and each.pareto_optimal for each in found.values()] == [True, False]
