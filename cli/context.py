@@ -16,6 +16,7 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TextIO
 
+from eval_skills.cli.streams import holds_unicode
 from eval_skills.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -202,12 +203,12 @@ def briefly() -> Iterator[None]:
 
 def print_json(document: Any) -> None:
     """The one JSON document of a ``--json`` call."""
-    sys.stdout.write(json_text(document))
+    sys.stdout.write(json_text(document, ascii_only=not holds_unicode(sys.stdout)))
 
 
-def json_text(document: Any) -> str:
+def json_text(document: Any, *, ascii_only: bool = False) -> str:
     """`document` as people like to read JSON, with a newline at its end."""
-    return json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    return json.dumps(document, ensure_ascii=ascii_only, indent=2, allow_nan=False) + "\n"
 
 
 def existing_store(store: str | None) -> Store:

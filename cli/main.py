@@ -16,6 +16,7 @@ from itertools import pairwise
 from typing import Any
 
 from eval_skills.cli.context import begin, briefly, current, printable
+from eval_skills.cli.streams import print_everywhere
 from eval_skills.core.errors import EvalSkillsError, RunError, UsageError, UserError
 
 _NEVER_BLANK = frozenset(
@@ -34,6 +35,7 @@ class Terminated(KeyboardInterrupt):
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run one command and leave the process with its exit code."""
+    print_everywhere()
     for farewell in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(farewell) != signal.SIG_IGN:  # `nohup eval-skills … &` outlives its terminal
             signal.signal(farewell, _terminate)

@@ -20,6 +20,7 @@ from cyclopts import Parameter
 
 from eval_skills.cli.context import briefly, current, existing_store
 from eval_skills.cli.options import RESULTS, PastResults
+from eval_skills.cli.streams import holds_unicode
 from eval_skills.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ def _print(table: pa.Table, *, as_csv: bool) -> None:
     elif current().json:
         _refuse_twins(table.column_names)
         document = [dict(zip(table.column_names, map(json_value, row), strict=True)) for row in rows]
-        json.dump(document, sys.stdout, ensure_ascii=False, indent=2, allow_nan=False)
+        json.dump(document, sys.stdout, ensure_ascii=not holds_unicode(sys.stdout), indent=2, allow_nan=False)
         print()
     else:
         _print_table(table.column_names, rows)

@@ -1,0 +1,51 @@
+"""What is printed reaches streams of every encoding."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from eval_skills.cli.context import print_json
+from eval_skills.cli.streams import print_everywhere
+
+TEXT = "– 5 → 6 ✔ ± … Grüße 東 \U0001f600 \ud800"
+
+
+@pytest.mark.parametrize(
+    ("encoding", "printed"),
+    [
+        ("ascii", r"- 5 -> 6 + +- ... Gr\u00fc\u00dfe \u6771 \ud83d\ude00 \ud800"),
+        ("latin-1", r"- 5 -> 6 + ± ... Grüße \u6771 \ud83d\ude00 \ud800"),
+        ("cp1252", r"– 5 -> 6 + ± … Grüße \u6771 \ud83d\ude00 \ud800"),
+    ],
+)
+def test_what_an_encoding_lacks_is_printed_in_plain_signs(encoding: str, printed: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    written = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written, encoding=encoding))
+    print_everywhere()
+    sys.stdout.write(TEXT)
+    sys.stdout.flush()
+    assert written.getvalue().decode(encoding) == printed
+
+
+def test_json_keeps_every_character(monkeypatch: pytest.MonkeyPatch) -> None:
+    written = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written, encoding="ascii"))
+    print_json({"text": TEXT})
+    sys.stdout.flush()
+    assert json.loads(written.getvalue()) == {"text": TEXT}
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252", "utf-8"])
+def test_a_command_shows_its_result_on_every_stream(encoding: str, tmp_path: Path) -> None:
+    environment = dict(os.environ) | {"HOME": str(tmp_path), "PYTHONIOENCODING": encoding}
+    command = [sys.executable, "-m", "eval_skills.cli", "benchmarks", "list"]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert "coding-easy" in done.stdout.decode(encoding)
