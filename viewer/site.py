@@ -72,12 +72,9 @@ class Site:
 
     def _answers(self, run_id: str) -> list[str]:
         """The pages of a run's tasks, and of each answer to them."""
-        rows = items_of(self, run_id).identities()
-        asked = [
-            (row["benchmark_id"], row["task_id"], f"{row['skill_id']}@{row['skill_version']}", row["run_index"]) for row in rows
-        ]
-        tasks = dict.fromkeys(names.task_page(run_id, benchmark, task) for benchmark, task, *_ in asked)
-        return [*tasks, *(names.item_page(run_id, *each) for each in asked)]
+        found = items_of(self, run_id)
+        tasks = [names.task_page(run_id, *each) for each in found.asked.values()]
+        return [*tasks, *(names.item_page(run_id, *each) for each in found.names.values())]
 
     def _experiments(self, runs: list[str]) -> list[str]:
         """The pages of those runs that are experiments with Agent Skills."""

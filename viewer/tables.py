@@ -53,16 +53,19 @@ class Table:
     note: str = ""
     more: Mapping[str, Any] = field(default_factory=dict)
 
-    def payload(self, store: Store, *, of_runs: frozenset[str] | None = None) -> dict[str, Any]:
+    def payload(
+        self, store: Store, *, of_runs: frozenset[str] | None = None, rows: Sequence[Row] | None = None
+    ) -> dict[str, Any]:
         """The table with its rows, as the page's script reads it; unknown values are None, texts are harmless to show.
 
-        `of_runs` are the runs whose items can matter, None for all: the files of others are not opened.
+        `of_runs` are the runs whose items can matter, None for all: the files of others are not opened. `rows` are those of the
+        statement, where they are known.
 
         Raises:
             UsageError: the store cannot be read, or the statement is wrong.
         """
         statement = cleandoc(self.sql)
-        rows = _rows(store, statement, of_runs)
+        rows = _rows(store, statement, of_runs) if rows is None else rows
         return {
             "name": self.name,
             "title": self.title,

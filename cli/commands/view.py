@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -92,12 +94,24 @@ def _export(store: Store, folder: Path, given: list[str]) -> int:
     from eval_skills.viewer.export import export_pages
 
     runs = list(dict.fromkeys(resolve_run_id(store, each, "nothing to export") for each in given))
-    written = export_pages(store, runs, folder)
+    with _progress() as tell:
+        written = export_pages(store, runs, folder, tell=tell)
+    pages = [name for name in written if name.endswith(".html")]
     if current().json:
         print_json({"folder": str(folder), "files": written, "runs": runs})
     else:
-        current().say(f"{plural(len(written), 'page')} of {plural(len(runs), 'run')}; open {folder / 'index.html'}")
+        current().say(f"{plural(len(pages), 'page')} of {plural(len(runs), 'run')}; open {folder / 'index.html'}")
     return 0
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[int, int], object]]:
+    """A bar on stderr, where that is a terminal, while pages are written; it is gone afterwards."""
+    from rich.progress import Progress
+
+    with Progress(console=current().err(), transient=True) as bar:
+        writing = bar.add_task("pages")
+        yield lambda done, of: bar.update(writing, completed=done, total=of)
 
 
 def _user() -> str:

@@ -45,7 +45,7 @@ def show_item(items: RunItems, item: StoredItem) -> None:
         print_json(_document(items, item))
         return
     result = item.result
-    runs = [row for row in items.identities() if row["task_id"] == result.task_id and _key(row) == result.skill_key]
+    runs = [row for row in items.identities if row["task_id"] == result.task_id and _key(row) == result.skill_key]
     _say(f"run {items.run_id} · {result.benchmark_id}@{result.benchmark_version}")
     _say(f"{result.skill_key} · {result.task_id} · run {result.run_index + 1} of {len(runs)}", "bold")
     _say(_ending(result), _ENDS[result.status][1])

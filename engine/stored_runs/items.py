@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from eval_skills.core.differences import Difference, difference_of
@@ -11,6 +12,7 @@ from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.models import EvalTask, ItemResult, TaskResult
 from eval_skills.core.store.retention import pruned_words
 from eval_skills.core.text import first_of, nearest, plural
+from eval_skills.core.viewer_pages import key_of
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.stored_runs.provenance import asked_words, option_words
 from eval_skills.engine.stored_runs.reports import benchmark_at_the_time, recorded_request
@@ -68,9 +70,9 @@ class StoredItem:
         return [difference_of(turn, value) for turn, value in zip(results, expected, strict=False)]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RunItems:
-    """The items of a run. `remarks` say what is not known of their tasks."""
+    """The items of a run, read once. `remarks` say what is not known of their tasks."""
 
     run_id: str
     table: pa.Table
@@ -79,6 +81,7 @@ class RunItems:
     tasks: dict[str, EvalTask] = field(default_factory=dict)
     remarks: list[str] = field(default_factory=list)
 
+    @cached_property
     def identities(self) -> list[dict[str, Any]]:
         """What names each item, and whether it passed, under the names of its columns; by task, skill and run."""
         rows: list[dict[str, Any]] = self.table.select(list(_KEY)).to_pylist()
@@ -86,14 +89,31 @@ class RunItems:
 
     def items(self, benchmark_id: str, task_id: str, skill: str | None = None) -> list[StoredItem]:
         """The items of one task, of all skills or one (``id@version``), by skill and run."""
-        import pyarrow.compute as pc
-
         from eval_skills.core.store.rows import results_of
 
-        table = self.table.filter((pc.field("task_id") == task_id) & (pc.field("benchmark_id") == benchmark_id))
+        table = self.table.take(self._rows.get((benchmark_id, task_id), []))
         results = [result for result in results_of(table) if skill in (None, result.skill_key)]
         task = self.tasks.get(task_id)
         return [StoredItem(_with_calls(result), task) for result in sorted(results, key=lambda each: each.key)]
+
+    @cached_property
+    def names(self) -> dict[str, tuple[str, str, str, int]]:
+        """The benchmark, task, skill (``id@version``) and run index of each item, by the key of its page."""
+        rows = [(row["benchmark_id"], row["task_id"], _key(row), row["run_index"]) for row in self.identities]
+        return {key_of(*row): row for row in rows}
+
+    @cached_property
+    def asked(self) -> dict[str, tuple[str, str]]:
+        """The benchmark and the task of each that was asked, by the key of its page."""
+        return {key_of(*asked): asked for asked in dict.fromkeys(row[:2] for row in self.names.values())}
+
+    @cached_property
+    def _rows(self) -> dict[tuple[str, str], list[int]]:
+        rows: dict[tuple[str, str], list[int]] = {}
+        asked = zip(self.table["benchmark_id"].to_pylist(), self.table["task_id"].to_pylist(), strict=True)
+        for row, task in enumerate(asked):
+            rows.setdefault(task, []).append(row)
+        return rows
 
     def again(self, item: StoredItem) -> list[str] | None:
         """The words of the command that asks one task of its skill again; None where that cannot be called so: the skill was a
@@ -135,7 +155,7 @@ def find_item(items: RunItems, skill: str, task: str) -> StoredItem:
         UsageError: the run has no such skill, task or run, or several versions of the skill; the message lists what
             it has.
     """
-    keys = items.identities()
+    keys = items.identities
     chosen = [row for row in keys if _key(row) == _skill_named(items.run_id, keys, skill)]
     task_id, number = _task_named(items.run_id, chosen, task)
     rows = [row for row in chosen if row["task_id"] == task_id]

@@ -100,11 +100,18 @@ def test_an_export_is_complete_and_leads_nowhere_else(runs_of: Runs, tmp_path: P
     assert sorted(file.name for file in (tmp_path / "site").iterdir()) == sorted(written)
     for name in written:
         page = (tmp_path / "site" / name).read_text(encoding="utf-8")
-        if name.endswith(".csv"):
+        if not name.endswith(".html"):
             continue
+        shared = [
+            attributes.get("href") or attributes.get("src") for tag, attributes in Marks(page).found if tag in {"link", "script"}
+        ]
+        assert {file for file in shared if file and file != "data:,"} <= set(written), name
+        assert "<style>" not in page, name
+        assert "sha256-" not in page, name
         links = [attributes.get("href") or "" for tag, attributes in Marks(page).found if tag == "a"]
         links += [link for table in data_of(page).get("tables", []) for link in leaves(table["links"])]
         assert {link for link in links if link.endswith((".html", ".csv"))} <= set(written), name
+    assert len([name for name in written if name.endswith((".css", ".js"))]) < 16  # of any number of pages
     with pytest.raises(UsageError, match="not an empty folder"):
         export_pages(store, ids, tmp_path / "site")
 

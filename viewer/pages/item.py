@@ -11,7 +11,7 @@ from eval_skills.core.messages.roles import role_in
 from eval_skills.core.messages.tool_results import ToolResult, results_of
 from eval_skills.core.models import ItemResult, ToolCall
 from eval_skills.core.text import plural
-from eval_skills.core.viewer_pages import NoSuchPageError, item_page, key_of, run_page, task_page
+from eval_skills.core.viewer_pages import NoSuchPageError, item_page, run_page, task_page
 from eval_skills.engine.stored_runs.items import StoredItem
 from eval_skills.engine.stored_runs.trajectories import AlignedCall, alignment_of
 from eval_skills.reporting import numbers
@@ -49,17 +49,12 @@ def item_page_of(site: Site, run_id: str, key: str) -> str:
         UserError: the run cannot be read.
     """
     run = items_of(site, run_id)
-    names = [
-        (row["benchmark_id"], row["task_id"], f"{row['skill_id']}@{row['skill_version']}", row["run_index"])
-        for row in run.identities()
-    ]
-    found = next((each for each in names if key_of(*each) == key), None)
-    if found is None:
+    if key not in run.names:
         raise NoSuchPageError(f"run {run_id} has no answer of that page; {run_page(run_id)} lists its tasks")
-    benchmark_id, task_id, skill, run_index = found
-    item = next(each for each in run.items(benchmark_id, task_id, skill) if each.result.run_index == run_index)
+    benchmark_id, task_id, skill, run_index = run.names[key]
+    of_skill = run.items(benchmark_id, task_id, skill)
+    item = next(each for each in of_skill if each.result.run_index == run_index)
     again = run.again(item) if site.is_live else None  # it names folders of this machine
-    alike = [each for each in names if each[:3] == found[:3]]
     return AnswerPage(
         title=f"{task_id} · {skill} · run {run_index + 1}",
         data={
@@ -67,7 +62,10 @@ def item_page_of(site: Site, run_id: str, key: str) -> str:
             **_trajectory(item),
             "alignment": _alignment(item, alignment_of(item, run.request)),
             "turnDifferences": [difference_json(each) for each in item.turn_differences],
-            "runs": [{"run": each[3], "page": item_page(run_id, *each)} for each in alike],
+            "runs": [
+                {"run": each.result.run_index, "page": item_page(run_id, benchmark_id, task_id, skill, each.result.run_index)}
+                for each in of_skill
+            ],
             "run": run_index,
             "labelling": to_label(f"{key}.html", run_id, labels_of(site.store, run_id)),
             "again": None if again is None else visible(shlex.join(again)),

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from eval_skills.core.text import plural
-from eval_skills.core.viewer_pages import NoSuchPageError, item_page, key_of, run_page, skill_page, task_page
+from eval_skills.core.viewer_pages import NoSuchPageError, item_page, run_page, skill_page, task_page
 from eval_skills.reporting.html.payload import answers_payload
 from eval_skills.viewer.items import items_of, sql_text
 from eval_skills.viewer.labels import labels_of, to_label
@@ -24,11 +25,9 @@ def task_page_of(site: Site, run_id: str, key: str) -> str:
         UserError: the run cannot be read.
     """
     run = items_of(site, run_id)
-    asked = dict.fromkeys((row["benchmark_id"], row["task_id"]) for row in run.identities())
-    found = next((each for each in asked if key_of(*each) == key), None)
-    if found is None:
+    if key not in run.asked:
         raise NoSuchPageError(f"run {run_id} has no task of that page; {run_page(run_id)} lists its tasks")
-    benchmark_id, task_id = found
+    benchmark_id, task_id = run.asked[key]
     items = run.items(benchmark_id, task_id)
     task = run.tasks.get(task_id)
     data = answers_payload(benchmark_id, task, [(item.result.skill_key, item.shown) for item in items])
@@ -36,7 +35,7 @@ def task_page_of(site: Site, run_id: str, key: str) -> str:
     for row, item in zip(data["items"], items, strict=True):
         row["page"] = item_page(run_id, benchmark_id, task_id, item.result.skill_key, item.result.run_index)
         row["labelling"] = to_label(row["page"], run_id, said)
-    history = history_of(site, benchmark_id, task_id).payload(site.store, of_runs=_runs_with(site, benchmark_id))
+    history = _history(site, benchmark_id, task_id)
     passed = sum(item.result.passed for item in items)
     return AnswerPage(
         title=task_id,
@@ -54,6 +53,25 @@ def task_page_of(site: Site, run_id: str, key: str) -> str:
     ).render(site.navigation("Runs"))
 
 
+def _history(site: Site, benchmark_id: str, task_id: str) -> dict[str, Any]:
+    table = history_of(site, benchmark_id, task_id)
+    if site.is_live:
+        return table.payload(site.store, of_runs=_runs_with(site, benchmark_id))
+    return table.payload(site.store, rows=_all_histories(site).get((benchmark_id, task_id), []))
+
+
+@lru_cache(maxsize=2)
+def _all_histories(site: Site) -> dict[tuple[str, str], list[dict[str, Any]]]:
+    """The rows of every task's history, asked once: an export has a page for each."""
+    from eval_skills.core.store.sql import query
+
+    table = query(site.store, _statement("benchmark_id, task_id, ", "true", site))
+    found: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for row in table.to_pylist():
+        found.setdefault((row["benchmark_id"], row["task_id"]), []).append(row)
+    return found
+
+
 def _runs_with(site: Site, benchmark_id: str) -> frozenset[str]:
     """The runs that may hold items of a benchmark: all but those whose reports are of others alone."""
     asked: dict[str, set[str]] = {}
@@ -64,21 +82,11 @@ def _runs_with(site: Site, benchmark_id: str) -> frozenset[str]:
 
 def history_of(site: Site, benchmark_id: str, task_id: str) -> Table:
     """How the task went in every run, by skill."""
-    chosen = "" if site.chosen is None else f"AND {site.condition().removeprefix('WHERE ')}"
-    sql = f"""
-        SELECT run_id, min(started_at) AS began, skill_id || '@' || skill_version AS skill,
-            count(*) FILTER (passed) AS passed, count(*) AS runs, count(*) FILTER (passed) / count(*) AS rate,
-            count(*) FILTER (passed) BETWEEN 1 AND count(*) - 1 AS flaky, avg(score) AS score, avg(latency_ms) AS latency_ms,
-            CASE WHEN count(cost_usd) = count(*) THEN sum(cost_usd) END AS cost_usd, any_value(task_digest) AS task_digest
-        FROM items
-        WHERE benchmark_id = {sql_text(benchmark_id)} AND task_id = {sql_text(task_id)} {chosen}
-        GROUP BY run_id, skill_id, skill_version
-        ORDER BY run_id DESC, skill
-    """  # noqa: S608 - the texts are quoted
+    asked = f"benchmark_id = {sql_text(benchmark_id)} AND task_id = {sql_text(task_id)}"
     return Table(
         name="history",
         title="This task in every run",
-        sql=sql,
+        sql=_statement("", asked, site),
         columns=(
             Column(title="Run", of=("run_id",), link=lambda row: task_page(row["run_id"], benchmark_id, task_id)),
             Column(title="Began (UTC)", of=("began",), kind="moment"),
@@ -103,3 +111,17 @@ def flakiness(history: dict[str, Any]) -> str:
     several = sum(row[titles.index("Runs")] > 1 for row in history["rows"])
     said = f"passed {passed:,} of {plural(runs, 'time')}"
     return f"{said}, flaky in {flaky:,} of {plural(several, 'evaluation')} with several runs" if several else said
+
+
+def _statement(more: str, condition: str, site: Site) -> str:
+    chosen = "" if site.chosen is None else f"AND {site.condition().removeprefix('WHERE ')}"
+    return f"""
+        SELECT {more}run_id, min(started_at) AS began, skill_id || '@' || skill_version AS skill,
+            count(*) FILTER (passed) AS passed, count(*) AS runs, count(*) FILTER (passed) / count(*) AS rate,
+            count(*) FILTER (passed) BETWEEN 1 AND count(*) - 1 AS flaky, avg(score) AS score, avg(latency_ms) AS latency_ms,
+            CASE WHEN count(cost_usd) = count(*) THEN sum(cost_usd) END AS cost_usd, any_value(task_digest) AS task_digest
+        FROM items
+        WHERE {condition} {chosen}
+        GROUP BY {more}run_id, skill_id, skill_version
+        ORDER BY run_id DESC, skill
+    """  # noqa: S608 - the texts are quoted

@@ -15,6 +15,7 @@ import pytest
 import eval_skills as es
 from eval_skills.core.store import Store
 from eval_skills.core.store.labels import current_labels
+from eval_skills.viewer.export import export_pages
 from eval_skills.viewer.server import listen, server_of
 
 pytestmark = pytest.mark.slow
@@ -80,3 +81,16 @@ def test_an_answer_is_labelled_and_a_stranger_runs_nothing(page: Any, served: tu
     assert page.value("document.querySelectorAll('tbody tr').length") == 1
     assert page.value("document.documentElement.dataset.pwned ?? null") is None
     assert page.complaints() == []
+
+
+def test_an_export_opens_from_disk_and_a_stranger_runs_nothing(page: Any, tmp_path: Path) -> None:
+    tasks = [{"id": f"{letter} {ATTACK}", "input": letter, "expected": letter.upper()} for letter in "abc"]
+    for _ in range(2):
+        es.evaluate(skills=[upper], tasks=tasks, store=str(tmp_path / "eval-store"))
+    store, site = Store(tmp_path / "eval-store"), tmp_path / "site"
+    written = export_pages(store, store.run_ids(), site)
+    for kind in ("index.html", "run-", "compare-", "task-", "item-", "skill-"):
+        page.open(site / next(name for name in written if name.startswith(kind)))
+        assert page.value("getComputedStyle(document.documentElement).getPropertyValue('--paper')"), kind  # it has its style
+        assert page.value("document.documentElement.dataset.pwned ?? 'nothing'") == "nothing", kind
+        assert page.complaints() == [], kind
