@@ -56,9 +56,11 @@ def call_recorded(
     `meanwhile` is done while a private server starts: checks that need none. `around` makes the call; `what` is kept in any case.
     """
     from eval_skills.cli.prefect_server.loss import Watch
-    from eval_skills.cli.prefect_server.private import never_collected, prefect_api
+    from eval_skills.cli.prefect_server.private import WITHOUT_TLS, apply, never_collected, prefect_api
 
     with viewer_known(), prefect_api(verbose=current().verbose) as server:
+        if server.url.startswith("http:"):
+            apply(WITHOUT_TLS)
         meanwhile()
         with shown_while("starting Prefect …"):
             with never_collected():

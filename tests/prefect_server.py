@@ -19,7 +19,7 @@ from typing import Any
 import httpx
 import pytest
 
-from eval_skills.cli.prefect_server.private import prefect_api
+from eval_skills.cli.prefect_server.private import WITHOUT_TLS, prefect_api
 
 LIGHT = {"PREFECT_SERVER_ANALYTICS_ENABLED": "false", "PREFECT_SERVER_SERVICES_EVENT_PERSISTER_ENABLED": "false"}
 """The session's server keeps no single events, a quarter of what a server does for a run; `sent_events` has ours."""
@@ -93,7 +93,13 @@ def new_database(pytestconfig: pytest.Config, server_url: str) -> Path:
 @pytest.fixture(scope="session")
 def prefect_url(server_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The same API, known to Prefect in this process, for flows and Prefect tasks that a test calls itself."""
-    from prefect.settings import PREFECT_API_URL, PREFECT_FLOWS_HEARTBEAT_FREQUENCY, PREFECT_HOME, temporary_settings
+    from prefect.settings import (
+        PREFECT_API_SSL_CERT_FILE,
+        PREFECT_API_URL,
+        PREFECT_FLOWS_HEARTBEAT_FREQUENCY,
+        PREFECT_HOME,
+        temporary_settings,
+    )
 
     home = tmp_path_factory.mktemp("prefect")
     with pytest.MonkeyPatch.context() as environment:
@@ -101,6 +107,7 @@ def prefect_url(server_url: str, tmp_path_factory: pytest.TempPathFactory) -> It
         environment.setenv("PREFECT_HOME", str(home))
         # Without the heartbeat a flow run ends at once, as it does from the command line: its thread sleeps in whole seconds.
         settings = {PREFECT_API_URL: server_url, PREFECT_HOME: home, PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None}
+        settings[PREFECT_API_SSL_CERT_FILE] = WITHOUT_TLS["PREFECT_API_SSL_CERT_FILE"]
         with prefect_api() as server, temporary_settings(settings):
             server.wait_until_ready()
             yield server_url
@@ -111,7 +118,9 @@ def ask(prefect_url: str) -> Callable[..., Any]:
     """Ask the Prefect API: a path and a JSON body, the JSON answer."""
 
     def post(path: str, **body: Any) -> Any:
-        return httpx.post(f"{prefect_url}/{path}", json=body, timeout=120, trust_env=False).raise_for_status().json()
+        return (
+            httpx.post(f"{prefect_url}/{path}", json=body, timeout=120, trust_env=False, verify=False).raise_for_status().json()
+        )
 
     return post
 

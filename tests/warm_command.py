@@ -29,7 +29,7 @@ from typing import IO, NoReturn
 import pytest
 
 from eval_skills.cli import commands
-from eval_skills.cli.prefect_server.private import CLIENT_SETTINGS, QUIET, apply, prefect_home
+from eval_skills.cli.prefect_server.private import CLIENT_SETTINGS, QUIET, WITHOUT_TLS, apply, prefect_home
 from eval_skills.cli.running import NEEDED_BY_A_FLOW
 from tests.prefect_server import FOLDER
 
@@ -246,6 +246,7 @@ def _call(arguments: list[str]) -> NoReturn:
     from eval_skills.cli.main import main
 
     prefect_home().parent.mkdir(parents=True, exist_ok=True)  # Prefect makes the last folder alone
+    apply(WITHOUT_TLS)  # the APIs of tests are spoken to in plain HTTP
     apply(CLIENT_SETTINGS if {"-v", "--verbose"} & set(arguments) else CLIENT_SETTINGS | QUIET)
     refresh_global_settings_context()
     sys.argv = ["eval-skills", *arguments]

@@ -59,7 +59,7 @@ class Watch:
     def _watch(self, settings: Settings) -> None:
         silent_since: float | None = None
         told: list[str] = []
-        with open_client(timeout_s=10.0) as client:
+        with open_client(self._server.url, timeout_s=10.0) as client:
             while not self._over.wait(PERIOD_S):
                 asked = monotonic()
                 if (problem := self._problem(client)) is None:

@@ -55,6 +55,10 @@ CLIENT_SETTINGS = {
 }
 """A line of log per item would double the traffic; an item's state and message say what happened."""
 
+WITHOUT_TLS = {"PREFECT_API_SSL_CERT_FILE": str(Path(__file__).with_name("no_tls.pem"))}
+"""For an API that is spoken to in plain HTTP. Each of a run's eight clients reads whom to trust, usually some 150 authorities in
+16 ms; here it is one, of which nobody has the key."""
+
 QUIET = {"PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "CRITICAL", "PREFECT_LOGGING_INTERNAL_LEVEL": "CRITICAL"}
 
 
@@ -173,7 +177,7 @@ class ApiServer:
     def _problem(self, tell: Callable[[str], object]) -> str | None:
         """Why a server that should be there does not answer, after asking again; None: it does."""
         began, pause, told = monotonic(), 0.2, False
-        with open_client(timeout_s=10.0) as client:
+        with open_client(self.url, timeout_s=10.0) as client:
             while (problem := why_silent(client, self.url)) is not None:
                 patience = REFUSED_PATIENCE_S if "refused" in problem else PATIENCE_S
                 if monotonic() - began > patience:
@@ -187,7 +191,7 @@ class ApiServer:
 
     def _wait_for_private(self, process: subprocess.Popen[bytes]) -> None:
         deadline = monotonic() + START_TIMEOUT_S
-        with open_client() as client:
+        with open_client(self.url) as client:
             while not _answers(client, self.url):
                 if process.poll() is not None or monotonic() > deadline:
                     raise RunError(f"the private Prefect server did not start: {cause_in(self.log)}")
@@ -198,7 +202,7 @@ class ApiServer:
         if self.process is None:
             return True
         deadline = monotonic() + 10 + task_runs / 50
-        with open_client() as client:
+        with open_client(self.url) as client:
             while (recorded := _count_final(client, self.url, flow_runs)) < task_runs:
                 if monotonic() > deadline or self.process.poll() is not None:
                     return False
@@ -256,15 +260,15 @@ def standing_api() -> str | None:
 
 def is_alive(url: str) -> bool:
     """Whether a Prefect API answers at `url`."""
-    with open_client() as client:
+    with open_client(url) as client:
         return _answers(client, url)
 
 
-def open_client(timeout_s: float = 2.0) -> httpx.Client:
-    """A client to ask again and again with: the TLS context that each new one makes costs more than the answer."""
+def open_client(url: str, timeout_s: float = 2.0) -> httpx.Client:
+    """A client to ask the API at `url` again and again; whom TLS trusts, read where it is spoken, costs more than an answer."""
     import httpx
 
-    return httpx.Client(timeout=timeout_s, trust_env=False)
+    return httpx.Client(timeout=timeout_s, trust_env=False, verify=url.startswith("https:"))
 
 
 def _answers(client: httpx.Client, url: str) -> bool:
