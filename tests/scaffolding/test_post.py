@@ -280,5 +280,5 @@ def _report(letters: str) -> str:
         for index, letter in enumerate(letters)
     ]  # fmt: skip
     benchmark = Benchmark.model_validate({"id": "b", "name": "B", "version": "1.0.0", "tasks": []})
-    context = ReportContext(run_id="20261121T233824Z-3f9a", created_at=datetime(2026, 11, 21, tzinfo=UTC))
+    context = ReportContext(run_id=f"20261121T233824Z-{ord(letters[0]):04x}", created_at=datetime(2026, 11, 21, tzinfo=UTC))
     return str(render("json", skill_reports(pd.DataFrame(rows), benchmark, 1_000), context))

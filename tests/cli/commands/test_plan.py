@@ -39,8 +39,8 @@ def test_the_gate_of_a_stored_run_is_checked(run_here: Run, past: Callable[..., 
     assert "report diff --fail-on worse, simulated 400 times on two runs like it, fails" in result.out
     assert "where nothing changed" in result.out
     found = run_here("plan", "--check", RUN, "--json").json
-    assert found["falseAlarms"] <= 0.05
     assert list(found["found"]) == ["0.05", "0.1", "0.2"]
+    assert 0.05 < found["falseAlarms"] < found["found"]["0.2"]  # four tasks that ran once: what was lost cannot be judged
 
 
 def test_p40_a_run_that_is_not_there_and_two_purposes_are_refused(run_here: Run, past: Callable[..., str]) -> None:

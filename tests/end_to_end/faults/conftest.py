@@ -85,7 +85,7 @@ class Process:
             if self.popen.poll() is not None:
                 return condition()
             assert time.monotonic() < deadline, f"nothing happened in {within_s:g} s: {self.err}"
-            time.sleep(0.002)
+            time.sleep(0.005)
         return True
 
 

@@ -19,6 +19,7 @@ from eval_skills.engine.evaluation.plan import RunPlan
 from eval_skills.engine.evaluation.session import manifest_of
 from eval_skills.engine.stored_runs.reports import read_source, skill_reports_of
 from eval_skills.reporting import ReportContext, write_reports
+from eval_skills.reporting.json_report import of_run, run_of
 
 RUN = "20261121T233824Z-3f9a"
 
@@ -123,7 +124,8 @@ def test_a_file_is_read_as_it_was_written(recorded: Callable[..., RunPlan], tmp_
     context = ReportContext(run_id=RUN, created_at=datetime(2026, 11, 21, tzinfo=UTC))
     (path,) = write_reports(reports, ["json"], tmp_path / "out", context)
     found = read_source(str(path), "no-store")
-    assert (found.reports, found.file, found.stem, found.name) == (reports, path, path.stem, str(path))
+    assert (found.reports, found.run_id) == (of_run(reports, run_of(context)), RUN)
+    assert (found.file, found.stem, found.name) == (path, path.stem, str(path))
     assert found.context.created_at == reports[0].timestamp
 
 
