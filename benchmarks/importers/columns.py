@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -30,8 +30,8 @@ def parse_columns(given: Sequence[str]) -> dict[str, str]:
     return columns
 
 
-def with_targets(rows: list[Row], columns: Mapping[str, str], *, alone: bool) -> list[Row]:
-    """The rows with the value of each column under its target; `alone` leaves out all other columns.
+def with_targets(rows: list[Row], columns: Mapping[str, str], *, kept: Collection[str] | None) -> list[Row]:
+    """The rows with the value of each column under its target, and of the other columns those that are `kept` (None: all).
 
     A column is a name, or a path into the objects and lists of one: ``answers.text.0``. Where one row has nothing there, the
     target is null.
@@ -44,13 +44,14 @@ def with_targets(rows: list[Row], columns: Mapping[str, str], *, alone: bool) ->
             names = list(dict.fromkeys(str(key) for row in rows for key in row.data))
             known = f"; it has {', '.join(names[:20])}" if names else ""
             raise InputError(f"--map {target}={column}: no row has a column {column!r}{nearest(column, names) or known}")
-    return [_mapped(row, columns, alone=alone) for row in rows]
+    return [_mapped(row, columns, kept) for row in rows]
 
 
-def _mapped(row: Row, columns: Mapping[str, str], *, alone: bool) -> Row:
+def _mapped(row: Row, columns: Mapping[str, str], kept: Collection[str] | None) -> Row:
     found = {target: _value(row.data, column) for target, column in columns.items()}
     given = {target: None if value is _ABSENT else value for target, value in found.items()}
-    return replace(row, data=given if alone else {**row.data, **given})
+    others = {name: value for name, value in row.data.items() if kept is None or name.partition(".")[0] in kept}
+    return replace(row, data={**others, **given})
 
 
 def _value(data: Any, column: str) -> Any:

@@ -14,6 +14,7 @@ from eval_skills.benchmarks.importers.kinds import Kind, find_kind, kind_of
 from eval_skills.benchmarks.importers.langsmith_api import fetched_dataset, names_dataset, refuse_dataset
 from eval_skills.benchmarks.importers.rows import Row, Skip, Task
 from eval_skills.benchmarks.importers.source import Source, open_source
+from eval_skills.benchmarks.importers.table import EXPECTING
 from eval_skills.core.documents.loading import validate
 from eval_skills.core.errors import InputError
 from eval_skills.core.fingerprint import digest_of_json
@@ -85,7 +86,7 @@ def import_tasks(
     source = _opened(path, kind, split)
     found = _kind(kind, source, mapped)
     if mapped:
-        source.rows = with_targets(source.entries(), mapped, alone=found.name == "table")
+        source.rows = with_targets(source.entries(), mapped, kept=_kept(mapped) if found.name == "table" else None)
     rows = list(found.entries(source))
     tasks, skipped = _tasks(found, source, rows)
     if not tasks:
@@ -105,6 +106,11 @@ def import_tasks(
     )
     _check(imported, source, settings, scorings)
     return imported
+
+
+def _kept(mapped: Mapping[str, str]) -> frozenset[str]:
+    """The columns that a table keeps beside those that are mapped: what is expected, where no mapping says it."""
+    return frozenset() if any(target.partition(".")[0] in EXPECTING for target in mapped) else EXPECTING
 
 
 def _opened(path: str | Path, kind: str | None, split: str | None) -> Source:

@@ -17,9 +17,9 @@ TARGETS = ("id", "description", "input", "expected", "tags", "complexity", "weig
 _EXPECTED = {"keywords": "contains", "patterns": "regex", "schema": "json_schema", "criteria": "llm_judge"}
 """The parts of ``expectedOutput`` that a column may be, and the scorer that goes by each."""
 
-_EXPECTING = {
-    "expectedOutput", "expected_output", "evaluator", "evaluators", "expected", "checks", "thresholds", "turns", "user",
-}  # fmt: skip
+EXPECTING = frozenset(
+    {"expectedOutput", "expected_output", "evaluator", "evaluators", "expected", "checks", "thresholds", "turns", "user"}
+)
 """Keys of a task by which something is expected of its answer, or of those of its turns."""
 
 _LISTS = ("keywords", "patterns", "criteria")
@@ -51,7 +51,7 @@ def table_task(row: Row, _: Source) -> Task:
     expected = task.get("expectedOutput")
     if isinstance(expected, dict) and "type" not in expected and "value" not in expected and "evaluator" not in task:
         expected["type"] = next(scorer for part, scorer in _EXPECTED.items() if part in expected)
-    if not task.keys() & _EXPECTING:
+    if not task.keys() & EXPECTING:
         raise Skip("nothing is expected of the answer (the cells are empty)")
     return task
 

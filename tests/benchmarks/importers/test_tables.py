@@ -117,6 +117,14 @@ def test_cells_may_be_long_and_hold_line_breaks(tmp_path: Path) -> None:
     assert imported.places[1].endswith("a.csv:4")
 
 
+def test_what_is_expected_is_kept_where_no_mapping_says_it(tmp_path: Path) -> None:
+    file = written(tmp_path, "a.csv", "text,expected,id,a\nhi,HI,seven,ho\n")
+    (task,) = import_tasks(file, columns=["input.text=text"]).benchmark.tasks
+    assert (task.id, task.input_data, task.expected_output.value) == ("row-1", {"text": "hi"}, "HI")
+    (task,) = import_tasks(file, columns=["input.text=text", "expected=a"]).benchmark.tasks
+    assert task.expected_output.value == "ho"
+
+
 def test_a_path_reads_inside_objects_and_lists(tmp_path: Path) -> None:
     rows = [{"q": {"text": "why"}, "answers": {"text": ["because", "so"]}}]
     imported = import_tasks(written(tmp_path, "a.json", json.dumps(rows)), columns=["input.q=q.text", "expected=answers.text.0"])
