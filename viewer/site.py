@@ -73,8 +73,8 @@ class Site:
     def _answers(self, run_id: str) -> list[str]:
         """The pages of a run's tasks, and of each answer to them."""
         found = items_of(self, run_id)
-        tasks = [names.task_page(run_id, *each) for each in found.asked.values()]
-        return [*tasks, *(names.item_page(run_id, *each) for each in found.names.values())]
+        tasks = [names.task_page(run_id, *each) for each in found.tasks_by_page.values()]
+        return [*tasks, *(names.item_page(run_id, *each) for each in found.items_by_page.values())]
 
     def _experiments(self, runs: list[str]) -> list[str]:
         """The pages of those runs that are experiments with Agent Skills."""

@@ -109,7 +109,8 @@ def _progress() -> Iterator[Callable[[int, int], object]]:
     """A bar on stderr, where that is a terminal, while pages are written; it is gone afterwards."""
     from rich.progress import Progress
 
-    with Progress(console=current().err(), transient=True) as bar:
+    console = current().err()
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
         writing = bar.add_task("pages")
         yield lambda done, of: bar.update(writing, completed=done, total=of)
 

@@ -27,7 +27,7 @@ from eval_skills.core.text import plural
 SIGNIFICANCE = 0.05
 EQUIVALENCE_MARGIN = 0.05
 _MORE_IS_GOOD: dict[Metric, bool] = {"completionRate": True, "errorRate": False, "p95Ms": False, "compositeScore": True}
-_ROUNDING = 1e-12
+ROUNDING = 1e-12
 
 
 def diff_reports(
@@ -134,7 +134,7 @@ def _compared(pair: ReportPair, tasks: TaskPairs | None, statistics: PairedStati
         verdict=None if tasks is None else "inconclusive",
         explanation="" if tasks is None or statistics else _incomparable(tasks),
         statistics=statistics,
-        newly_failing=tasks.newly_failing() if tasks else None,
+        newly_failing=tasks.newly_failing() if tasks and statistics else None,
         flips=tasks.flips() if tasks else [],
         tasks_only_before=tasks.only_before if tasks else [],
         tasks_only_after=tasks.only_after if tasks else [],
@@ -169,7 +169,7 @@ def _rows(pair: ReportPair, tasks: TaskPairs | None, seed: int) -> list[DiffRow]
 def _row(metric: Metric, pair: ReportPair) -> DiffRow:
     before, after = (_figure(report, metric) if report else None for report in (pair.before, pair.after))
     delta = None if before is None or after is None else after - before
-    if delta is None or abs(delta) <= _ROUNDING:
+    if delta is None or abs(delta) <= ROUNDING:
         return DiffRow(metric=metric, before=before, after=after, delta=None if delta is None else 0.0, arrow="", good=None)
     return DiffRow(
         metric=metric,
@@ -245,7 +245,7 @@ def _without_verdict(before: int, after: int) -> str:
 
 def _ruled(statistics: PairedStatistics, significance: float, min_effect: float) -> tuple[Judgement, str]:
     decided = statistics.adjusted_p <= significance and bool(statistics.mean_difference)
-    if decided and abs(statistics.mean_difference) >= min_effect - _ROUNDING:
+    if decided and abs(statistics.mean_difference) >= min_effect - ROUNDING:
         return ("better" if statistics.mean_difference > 0 else "worse"), _moved(statistics)
     interval, margin = statistics.equivalence_interval, statistics.equivalence_margin
     if -margin < interval.lower and interval.upper < margin:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 from typing import Literal
 
-from eval_skills.core.diff.diff import at_lower, interval_text
+from eval_skills.core.diff.diff import ROUNDING, at_lower, interval_text
 from eval_skills.core.diff.model import PairedStatistics, ReportDiff, SkillDiff
 from eval_skills.core.models import SkillCompletionReport
 from eval_skills.core.statistics.newly_failing import weighed_loss
@@ -46,7 +46,7 @@ def loss_failure(skill: SkillDiff, *, compared: int, significance: float, min_ef
     seldom do; or it lost, and its sample is so small that nothing could have shown it. See `weighed_loss`.
     """
     found, failing = skill.statistics, skill.newly_failing
-    if found is None or failing is None or not found.mean_difference < 0 or -found.mean_difference < min_effect:
+    if found is None or failing is None or not 0 < -found.mean_difference >= min_effect - ROUNDING:
         return None
     lost = f"lost {-100 * found.mean_difference:.1f} pp"
     weighed = weighed_loss(failing.chance, failing.floor, found.tasks, compared=compared, significance=significance)

@@ -93,14 +93,12 @@ class TaskPairs:
         runs = sum(len(_judged(runs)) for side in (self.before, self.after) for runs in side)
         return Spread(deviation=deviation, rate=float((before + after).mean() / 2), runs=runs / (2 * len(after)))
 
-    def newly_failing(self) -> NewlyFailing | None:
-        """The tasks that were lost in every run, of those whose items all have a verdict; None where no task has one."""
+    def newly_failing(self) -> NewlyFailing:
+        """The tasks that were lost in every run, of those whose items all have a verdict."""
         whole = [index for index in range(len(self.tasks)) if not any(map(is_missing, self.before[index] + self.after[index]))]
-        if not whole:
-            return None
         found = newly_failing_tasks(*(_counts([side[index] for index in whole]) for side in (self.before, self.after)))
         tasks = [self.tasks[whole[index]] for index in found.tasks]
-        return NewlyFailing(tasks=tasks, chance=found.chance, floor=found.least)
+        return NewlyFailing(tasks=tasks, chance=found.chance, floor=found.floor)
 
     def flips(self) -> list[Flip]:
         """The tasks whose completion rate moved, as far as there are verdicts, each with a run of both sides that shows it."""

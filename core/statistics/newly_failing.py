@@ -43,19 +43,19 @@ def chance_of_flaky_tasks(counts: Sequence[tuple[int, int]], flaky: int) -> floa
 
 
 @dataclass(frozen=True, slots=True)
-class NewlyFailing:
+class FailingTasks:
     """Which of the tasks compared passed in every run before and in none after, each in at least two: their positions.
 
-    `chance` is that of `chance_of_flaky_tasks`, 1 where there are none; `least` what it would be had all tasks been lost, 1 where
+    `chance` is that of `chance_of_flaky_tasks`, 1 where there are none; `floor` what it would be had all tasks been lost, 1 where
     none has two runs on both sides.
     """
 
     tasks: list[int]
     chance: float
-    least: float
+    floor: float
 
 
-def newly_failing_tasks(before: tuple[IntArray, IntArray], after: tuple[IntArray, IntArray]) -> NewlyFailing:
+def newly_failing_tasks(before: tuple[IntArray, IntArray], after: tuple[IntArray, IntArray]) -> FailingTasks:
     """What two sides say task by task; each is how many runs passed, and how many there are (at least one)."""
     (passed_before, runs_before), (passed_after, runs_after) = before, after
     several = (runs_before >= LEAST_RUNS) & (runs_after >= LEAST_RUNS)
@@ -64,23 +64,23 @@ def newly_failing_tasks(before: tuple[IntArray, IntArray], after: tuple[IntArray
     counts = list(zip(runs_before.tolist(), runs_after.tolist(), strict=True))
     found: list[int] = (lost & several).nonzero()[0].tolist()
     flaky = int((~steady & ~(lost & several)).sum())
-    return NewlyFailing(
+    return FailingTasks(
         tasks=found,
         chance=chance_of_flaky_tasks([counts[task] for task in found], flaky) if found else 1.0,
-        least=chance_of_flaky_tasks([counts[task] for task in several.nonzero()[0]], 0),
+        floor=chance_of_flaky_tasks([counts[task] for task in several.nonzero()[0]], 0),
     )
 
 
 def weighed_loss(
-    chance: float, least: float, tasks: int, *, compared: int, significance: float
+    chance: float, floor: float, tasks: int, *, compared: int, significance: float
 ) -> Literal["newly failing", "cannot be told"] | None:
     """What a loss on so many tasks is, of one of `compared` skills, where the test over tasks does not call it worse.
 
     ``newly failing``: flaky tasks would seldom look like that. ``cannot be told``: so few tasks, with so few runs, that not even
     the loss of all of them could have shown. Half of the `significance` is spent here, as the test over tasks spends half of its
-    own on losses, and both are adjusted for the skills `compared` (Bonferroni, Holm). `chance` and `least`: see `NewlyFailing`.
+    own on losses, and both are adjusted for the skills `compared` (Bonferroni, Holm). `chance` and `floor`: see `FailingTasks`.
     """
     level = significance / 2 / compared
     if chance <= level:
         return "newly failing"
-    return None if least <= level or p_floor(tasks) * compared <= significance else "cannot be told"
+    return None if floor <= level or p_floor(tasks) * compared <= significance else "cannot be told"

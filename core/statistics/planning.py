@@ -117,4 +117,4 @@ def _is_lost(before: IntArray, after: IntArray, runs: IntArray, skills: int) -> 
     if not ((after - before) / runs).sum() < 0:
         return False
     found = newly_failing_tasks((before, runs), (after, runs))
-    return weighed_loss(found.chance, found.least, len(runs), compared=skills, significance=SIGNIFICANCE) is not None
+    return weighed_loss(found.chance, found.floor, len(runs), compared=skills, significance=SIGNIFICANCE) is not None

@@ -81,7 +81,7 @@ async def execute(item: Item, run: AdapterSource, earlier: Sequence[Attempt] = (
         raise
     except ItemError as error:
         took_ms = error.latency_ms if error.latency_ms is not None else (perf_counter() - began) * 1000
-        latency_ms = None if isinstance(error, SkillNotStarted) else took_ms  # how fast it does not load is no latency
+        latency_ms = None if isinstance(error, SkillNotStarted) else took_ms  # nothing was called
         return no_answer(item, run.plan, error, started_at, latency_ms, earlier, known=error.known)
     verdict = await run.plan.scorings[item.task].verdict(response)
     last = Attempt(started_at=started_at, latency_ms=response.latency_ms, simulation=response.simulation, **_reported(response))

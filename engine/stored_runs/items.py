@@ -97,15 +97,15 @@ class RunItems:
         return [StoredItem(_with_calls(result), task) for result in sorted(results, key=lambda each: each.key)]
 
     @cached_property
-    def names(self) -> dict[str, tuple[str, str, str, int]]:
+    def items_by_page(self) -> dict[str, tuple[str, str, str, int]]:
         """The benchmark, task, skill (``id@version``) and run index of each item, by the key of its page."""
         rows = [(row["benchmark_id"], row["task_id"], _key(row), row["run_index"]) for row in self.identities]
         return {key_of(*row): row for row in rows}
 
     @cached_property
-    def asked(self) -> dict[str, tuple[str, str]]:
+    def tasks_by_page(self) -> dict[str, tuple[str, str]]:
         """The benchmark and the task of each that was asked, by the key of its page."""
-        return {key_of(*asked): asked for asked in dict.fromkeys(row[:2] for row in self.names.values())}
+        return {key_of(*asked): asked for asked in dict.fromkeys(row[:2] for row in self.items_by_page.values())}
 
     @cached_property
     def _rows(self) -> dict[tuple[str, str], list[int]]:

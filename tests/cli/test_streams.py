@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import eval_skills as es
 from eval_skills.cli.context import print_json
 from eval_skills.cli.streams import print_everywhere
 
@@ -44,8 +45,15 @@ def test_json_keeps_every_character(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("encoding", ["ascii", "cp1252", "utf-8"])
 def test_a_command_shows_its_result_on_every_stream(encoding: str, tmp_path: Path) -> None:
+    es.evaluate(lambda text: text, [{"input": "ü", "expected": "…"}], store=tmp_path / "eval-store")
     environment = dict(os.environ) | {"HOME": str(tmp_path), "PYTHONIOENCODING": encoding}
-    command = [sys.executable, "-m", "eval_skills.cli", "benchmarks", "list"]
-    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, check=False)
-    assert (done.returncode, done.stderr) == (0, b"")
-    assert "coding-easy" in done.stdout.decode(encoding)
+
+    def printed(*arguments: str) -> str:
+        command = [sys.executable, "-m", "eval_skills.cli", *arguments]
+        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.decode(encoding)
+
+    shown = printed("query", "SELECT '→ ' || output AS said FROM items")
+    assert ("→" if encoding == "utf-8" else "->") in shown
+    assert json.loads(printed("query", "SELECT '→ 東' AS said FROM items", "--json")) == [{"said": "→ 東"}]

@@ -74,5 +74,5 @@ def _gate(random: np.random.Generator, before: Chances, after: Chances, runs: in
         return False, False
     counts = np.full(len(before), runs)
     found = newly_failing_tasks((passed[0], counts), (passed[1], counts))
-    weighed = weighed_loss(found.chance, found.least, len(before), compared=1, significance=SIGNIFICANCE)
+    weighed = weighed_loss(found.chance, found.floor, len(before), compared=1, significance=SIGNIFICANCE)
     return sign_flip_test(differences) <= SIGNIFICANCE, weighed == "newly failing"

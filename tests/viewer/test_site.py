@@ -130,3 +130,10 @@ def test_an_export_shows_the_chosen_runs_alone(runs_of: Runs) -> None:
     assert [row[0] for row in table["rows"]] == [ids[1]]
     with pytest.raises(NoSuchPageError, match="not in this export"):
         site.page(run_page(ids[0]))
+
+
+def test_an_export_says_how_far_it_is(runs_of: Runs, tmp_path: Path) -> None:
+    store, ids = runs_of
+    told: list[tuple[int, int]] = []
+    export_pages(store, ids[:1], tmp_path / "site", tell=lambda done, of: told.append((done, of)))
+    assert [done for done, _ in told] == [*range(1, told[0][1] + 1)]

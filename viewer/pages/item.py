@@ -49,9 +49,9 @@ def item_page_of(site: Site, run_id: str, key: str) -> str:
         UserError: the run cannot be read.
     """
     run = items_of(site, run_id)
-    if key not in run.names:
+    if key not in run.items_by_page:
         raise NoSuchPageError(f"run {run_id} has no answer of that page; {run_page(run_id)} lists its tasks")
-    benchmark_id, task_id, skill, run_index = run.names[key]
+    benchmark_id, task_id, skill, run_index = run.items_by_page[key]
     of_skill = run.items(benchmark_id, task_id, skill)
     item = next(each for each in of_skill if each.result.run_index == run_index)
     again = run.again(item) if site.is_live else None  # it names folders of this machine

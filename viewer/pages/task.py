@@ -25,9 +25,9 @@ def task_page_of(site: Site, run_id: str, key: str) -> str:
         UserError: the run cannot be read.
     """
     run = items_of(site, run_id)
-    if key not in run.asked:
+    if key not in run.tasks_by_page:
         raise NoSuchPageError(f"run {run_id} has no task of that page; {run_page(run_id)} lists its tasks")
-    benchmark_id, task_id = run.asked[key]
+    benchmark_id, task_id = run.tasks_by_page[key]
     items = run.items(benchmark_id, task_id)
     task = run.tasks.get(task_id)
     data = answers_payload(benchmark_id, task, [(item.result.skill_key, item.shown) for item in items])
@@ -114,14 +114,13 @@ def flakiness(history: dict[str, Any]) -> str:
 
 
 def _statement(more: str, condition: str, site: Site) -> str:
-    chosen = "" if site.chosen is None else f"AND {site.condition().removeprefix('WHERE ')}"
     return f"""
         SELECT {more}run_id, min(started_at) AS began, skill_id || '@' || skill_version AS skill,
             count(*) FILTER (passed) AS passed, count(*) AS runs, count(*) FILTER (passed) / count(*) AS rate,
             count(*) FILTER (passed) BETWEEN 1 AND count(*) - 1 AS flaky, avg(score) AS score, avg(latency_ms) AS latency_ms,
             CASE WHEN count(cost_usd) = count(*) THEN sum(cost_usd) END AS cost_usd, any_value(task_digest) AS task_digest
         FROM items
-        WHERE {condition} {chosen}
+        WHERE {condition} {site.condition("AND")}
         GROUP BY {more}run_id, skill_id, skill_version
         ORDER BY run_id DESC, skill
     """  # noqa: S608 - the texts are quoted

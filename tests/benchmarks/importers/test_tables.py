@@ -118,10 +118,11 @@ def test_cells_may_be_long_and_hold_line_breaks(tmp_path: Path) -> None:
 
 
 def test_what_is_expected_is_kept_where_no_mapping_says_it(tmp_path: Path) -> None:
-    file = written(tmp_path, "a.csv", "text,expected,id,a\nhi,HI,seven,ho\n")
+    file = written(tmp_path, "a.csv", "text,expected,id,a,evaluator\nhi,HI,seven,ho,exact\n")
     kept, mapped = (import_tasks(file, columns=["input.text=text", *more]) for more in ([], ["expected=a"]))
     assert (asked(kept), asked(mapped)) == ([({"text": "hi"}, "HI")], [({"text": "hi"}, "ho")])
-    assert [task.id for task in kept.benchmark.tasks] == ["row-1"]
+    tasks = [*kept.benchmark.tasks, *mapped.benchmark.tasks]
+    assert [(task.id, task.evaluator and task.evaluator.type) for task in tasks] == [("row-1", "exact"), ("row-1", None)]
 
 
 def test_a_path_reads_inside_objects_and_lists(tmp_path: Path) -> None:

@@ -64,6 +64,11 @@ def test_of_many_failures_the_first_are_told_and_of_no_trouble_nothing() -> None
     assert error_summary(reports({"skill_id": "a", "task_id": "t", "status": "pass", "score": 1.0})) == []
 
 
+def test_the_failures_that_are_not_told_are_counted_with_all_runs() -> None:
+    lines = error_summary(reports(*(failure("a", f"t{task}", run) for task in range(LINES + 1) for run in range(2))))
+    assert lines[LINES:] == ["… and 2 failures more, which the reports have"]
+
+
 def test_errors_of_many_skills_are_a_handful_of_lines() -> None:
     lines = error_summary(reports(*(error(f"s{number}", "t") for number in range(9))))
     assert len(lines) == LINES + 1

@@ -115,6 +115,21 @@ def test_a_loss_is_weighed_among_all_skills() -> None:
     assert all("5 tasks with so few runs cannot tell a loss from chance; 7 tasks can" in failure for failure in failures)
 
 
-def test_a_loss_smaller_than_what_counts_fails_no_gate() -> None:
-    before, after = {**each(99, "ppp"), "z": "ppp"}, {**each(99, "ppp"), "z": "fff"}
-    assert gate_failures(diff_reports(reports(before), reports(after), min_effect=0.02), "worse") == []
+def test_a_loss_must_be_less_likely_by_chance_where_several_are_compared() -> None:
+    def failures(names: str) -> list[str]:
+        sides = ([report for name in names for report in reports(each(1, runs), name)] for runs in ("ppp", "fff"))
+        return gate_failures(diff_reports(*sides), "worse")
+
+    assert failures("a")[0].startswith("a@1.0.0 lost 100.0 pp")  # by chance in 1 of 64
+    assert all("could not be judged" in failure for failure in failures("ab"))  # in 1 of 64 of two
+
+
+@pytest.mark.parametrize(("min_effect", "failures"), [(0.02, 1), (0.0201, 0)])
+def test_only_a_loss_that_counts_fails_a_gate(min_effect: float, failures: int) -> None:
+    before, after = {**each(49, "ppp"), "z": "ppp"}, {**each(49, "ppp"), "z": "fff"}
+    assert len(gate_failures(diff_reports(reports(before), reports(after), min_effect=min_effect), "worse")) == failures
+
+
+def test_a_loss_beside_ignored_items_that_nothing_could_show_is_not_passed() -> None:
+    found = diff_reports(reports({"a": "pi"}), reports({"a": "fi"}), missing="ignore")
+    assert [failure.partition(":")[0] for failure in gate_failures(found, "worse")] == ["s@1.0.0 could not be judged"]

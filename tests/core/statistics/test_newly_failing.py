@@ -15,7 +15,7 @@ def test_which_tasks_are_newly_failing() -> None:
     found = newly_failing_tasks(side("33123", "33333"), side("03101", "33312"))
     assert found.tasks == [0]  # the fourth was lost in one run only
     assert found.chance == pytest.approx(4 * 0.5**6)  # it, or one of the three others that flip
-    assert found.least < 1e-6
+    assert found.floor < 1e-6
 
 
 def test_without_two_runs_nothing_is_newly_failing() -> None:

@@ -117,6 +117,7 @@ def at(completion: float, p95: float | None) -> dict[str, Any]:
         pytest.param([at(0.9, 50), at(0.8, 50)], [0], id="equally-fast-and-worse"),
         pytest.param([at(0.9, 50), at(0.9, 50)], [0, 1], id="the-same-place"),
         pytest.param([at(1.0, None), at(0.1, 50)], [1], id="unknown-is-not-in-it"),
+        pytest.param([at(0.0, 1), at(0.5, 10)], [1], id="what-passed-nothing-is-not-in-it"),
         pytest.param([], [], id="nothing"),
     ],
 )

@@ -43,6 +43,17 @@ def test_the_gate_of_an_effect(ours: dict[str, str], theirs: dict[str, str], fai
     assert gate_failures(effect(with_=report("with", ours), without=report("without", theirs)), fail_on) == failures
 
 
+def test_a_gate_knows_a_loss_on_few_tasks() -> None:
+    lost = effect(with_=report("with", every(3, "ff")), without=report("without", every(3, "pp")))
+    assert gate_failures(lost, "worse") == [
+        "with − without lost 100.0 pp: 3 tasks that passed in every run before failed in every run after, t00, t01, t02 "
+        "(chance of flaky tasks: 0.00024)"
+    ]
+    unclear = effect(with_=report("with", every(3, "f")), without=report("without", every(3, "p")))
+    (failure,) = gate_failures(unclear, "worse")
+    assert failure.startswith("with − without could not be judged: it lost 100.0 pp, and 3 tasks with so few runs")
+
+
 def test_a_wrong_set_up_fails_every_gate() -> None:
     found = effect(with_=report("with", every(9, "pp"), LOADED), without=report("without", every(9, "ff"), LOADED))
     failures = gate_failures(found, "worse")
