@@ -50,7 +50,8 @@ def load_benchmark(
             compares with, or does not know an option. The message names the file and the place (``tasks[3].evaluator``).
         UsageError: it is ``dataset:NAME``, and nothing is fetched here.
     """
-    refuse_dataset(id_or_path)
+    if not Path(id_or_path).exists():
+        refuse_dataset(id_or_path)
     file = locate(id_or_path, benchmarks_dir=benchmarks_dir)
     if file.is_dir() or file.suffix.lower() == ".toml":
         return _imported(file, settings, scorings, skip_unreadable)
@@ -77,8 +78,9 @@ def load_tasks(
     Raises:
         InputError, UsageError: as `load_benchmark`.
     """
-    refuse_dataset(path)
     file = Path(path)
+    if not file.exists():
+        refuse_dataset(path)
     if columns or file.is_dir() or file.suffix.lower() in (*TABLE_SUFFIXES, *WORKBOOKS, LOG_SUFFIX):
         return _taken(file, columns, settings, scorings)
     if (benchmark := _listed(file)) is None:

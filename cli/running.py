@@ -268,7 +268,7 @@ def checked_plan(request: EvaluateRequest | PipelineRequest) -> tuple[EvaluateRe
     from eval_skills.engine.evaluation.pipeline import evaluation_of, found_skills, strategy_of
     from eval_skills.engine.evaluation.plan import make_plan
     from eval_skills.engine.evaluation.resume import resumed_plan
-    from eval_skills.reporting import check_formats
+    from eval_skills.reporting.writing import check_formats
 
     check_formats(request.format)
     if not isinstance(request, PipelineRequest):

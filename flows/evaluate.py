@@ -21,6 +21,7 @@ from eval_skills.core.config.call import CallOptions
 from eval_skills.core.config.limits import LOCAL, is_ray
 from eval_skills.core.errors import RunError
 from eval_skills.core.store import Journal
+from eval_skills.core.store.manifest import EXPERIMENT
 from eval_skills.core.text import plural
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.evaluation.batches import ItemBatch, batches_of
@@ -34,7 +35,7 @@ from eval_skills.engine.evaluation.session import RunRef, RunSession
 from eval_skills.engine.evaluation.spending import record_stop
 from eval_skills.engine.evaluation.summary import RunSummary, context_of, partial_reports, summary_of, with_duration
 from eval_skills.engine.skill_effect.experiment import Experiment, effect_of_reports, experiment_in
-from eval_skills.reporting import write_rendered
+from eval_skills.reporting.writing import write_rendered
 from eval_skills.tasks.evaluation import (
     aggregate,
     evaluate_batch,
@@ -138,7 +139,8 @@ def publish_skill_effect(summary: RunSummary, plan: RunPlan) -> RunSummary:
 
 
 def _experiment(plan: RunPlan) -> Experiment | None:
-    return experiment_in(plan.store.manifest(plan.run_id).provenance)
+    provenance = plan.store.manifest(plan.run_id).provenance
+    return experiment_in(provenance) if EXPERIMENT in provenance else None
 
 
 PROGRESS_AFTER_S = 5.0

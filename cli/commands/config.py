@@ -93,7 +93,7 @@ def _check_formats(key: str, value: str) -> None:
     """Raise a UsageError for an unknown report format: the configuration itself takes any text."""
     import yaml
 
-    from eval_skills.reporting import check_formats
+    from eval_skills.reporting.writing import check_formats
 
     if key == "format":
         found = yaml.safe_load(value) if value.lstrip().startswith("[") else value.split(",")

@@ -14,7 +14,7 @@ from eval_skills.engine.evaluation.observer import observed_runs
 from eval_skills.engine.evaluation.resume import resumed_plan
 from eval_skills.engine.evaluation.summary import RunSummary, context_of, selected_words
 from eval_skills.engine.stored_runs.candidates import DEFAULT_MIN_COMPLETION, chosen_strategy
-from eval_skills.reporting import write_reports
+from eval_skills.reporting.writing import write_reports
 
 
 def found_skills(request: PipelineRequest) -> FoundSkills:

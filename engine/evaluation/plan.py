@@ -170,7 +170,8 @@ def make_plan(request: EvaluateRequest, *, run_id: str | None = None) -> RunPlan
     request = _with_kept_answers(request)
     confinement = confinement_asked(request)
     confinement.check()
-    request = request if run_id else with_chosen_tasks(request, Store(request.store))  # a resumed run keeps its choice
+    if request.tasks_from and not run_id:  # a resumed run keeps its choice
+        request = with_chosen_tasks(request, Store(request.store))
     held = held_in_memory()
     if request.traces:
         return _plan_recorded(request, resolve_scored(request, held.benchmark if held else None), run_id)

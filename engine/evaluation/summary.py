@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from eval_skills.core.models import Benchmark, Skill, SkillCompletionReport
 from eval_skills.core.selection import RankedSkill
 from eval_skills.core.store import ReachedLimit, Store, land_reports, mirror_sqlite
+from eval_skills.core.store.manifest import EXPERIMENT
 from eval_skills.core.text import plural
 from eval_skills.engine.definition.benchmark import benchmark_notes
 from eval_skills.engine.definition.request import part_remarks
@@ -35,8 +36,10 @@ from eval_skills.engine.stored_runs.reports import (
     recorded_request,
     skill_reports_of,
 )
-from eval_skills.reporting import ReportContext, count_run, numbers, summary_line
+from eval_skills.reporting import numbers
+from eval_skills.reporting.context import ReportContext
 from eval_skills.reporting.stopping import stop_words
+from eval_skills.reporting.summary import count_run, summary_line
 
 if TYPE_CHECKING:
     from eval_skills.core.diff.until import Decision
@@ -216,7 +219,8 @@ def landed_reports(plan: RunPlan) -> list[SkillCompletionReport]:
     items = plan.store.items(run_id=plan.run_id, columns=columns) if whole is None else frame_of(whole, columns)
     reports = skill_reports_of(items, plan.benchmark, plan.request.timeout_ms, detailed=detailed, whole=whole)
     reports = add_judge_figures(reports, items, plan.scorings, plan.store)
-    effect = effect_of_run(plan.store, plan.run_id, reports, plan.benchmark)
+    manifest = plan.store.find_manifest(plan.run_id)
+    effect = effect_of_run(manifest, reports, plan.benchmark) if manifest and EXPERIMENT in manifest.provenance else None
     land_reports(plan.store, plan.run_id, None, reports, origin=plan.request.origin, effect=effect)
     if plan.store.layout.sqlite is not None:
         mirror_sqlite(plan.store, plan.run_id)

@@ -19,7 +19,7 @@ from eval_skills.core.models.base import Model
 from eval_skills.core.skill_effect import Arm, SkillEffect, skill_effect
 from eval_skills.core.store import Store
 from eval_skills.core.store.layout import Layout
-from eval_skills.core.store.manifest import EXPERIMENT
+from eval_skills.core.store.manifest import EXPERIMENT, Manifest
 from eval_skills.core.text import first_of
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.skill_effect.arms import Agent, Arms, make_arms
@@ -181,14 +181,13 @@ def copies_in(benchmark: Benchmark) -> dict[str, str]:
 
 
 def effect_of_run(
-    store: Store, run_id: str, reports: Sequence[SkillCompletionReport], benchmark: Benchmark | None = None
+    manifest: Manifest, reports: Sequence[SkillCompletionReport], benchmark: Benchmark | None = None
 ) -> SkillEffect | None:
     """The effect that the reports of a stored run show; None of a run without arms, and where one that it needs is missing."""
-    manifest = store.find_manifest(run_id)
-    if manifest is None or PROVENANCE not in manifest.provenance:
+    if (experiment := experiment_in(manifest.provenance)) is None:
         return None
     try:
-        return effect_of_reports(experiment_of(store, run_id), reports, run_id, benchmark)
+        return effect_of_reports(experiment, reports, manifest.run_id, benchmark)
     except InputError:
         return None
 

@@ -13,7 +13,7 @@ from eval_skills.core.ranking import Outcomes, rank_by_task_results, rank_report
 from eval_skills.core.selection import SelectStrategy, load_strategy
 from eval_skills.core.skills import Discovery, discover_skills, refuse_duplicates, why_none
 from eval_skills.core.store import Store
-from eval_skills.reporting import read_reports
+from eval_skills.reporting.json_report import read_reports
 
 ITEM_COLUMNS = (
     "run_id", "skill_id", "skill_version", "benchmark_id", "task_id", "task_digest", "status", "error_kind",

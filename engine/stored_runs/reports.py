@@ -24,8 +24,8 @@ from eval_skills.engine.definition.request import EvaluateRequest, part_remarks
 from eval_skills.engine.judging.outcome import add_judge_figures, judges_of, scorings_at_the_time
 from eval_skills.engine.stored_runs.provenance import provenance_of
 from eval_skills.engine.stored_runs.run_ids import names_run, resolve_run_id
-from eval_skills.reporting import ReportContext, read_reports
-from eval_skills.reporting.json_report import reported_run
+from eval_skills.reporting.context import ReportContext
+from eval_skills.reporting.json_report import read_reports, reported_run
 from eval_skills.reporting.judging import judging_of
 from eval_skills.reporting.stopping import stop_words
 

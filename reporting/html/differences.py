@@ -33,9 +33,7 @@ class DifferenceTable:
     _index: dict[tuple[int, int], int | None] = field(default_factory=dict)
 
     def add(self, item: TaskResult, task: int) -> int | None:
-        """The index of the difference of an item of a `task`; `LEFT_OUT` where the budget is spent, None where it has none."""
-        if item.status != "fail" or item.error_kind is not None:
-            return None
+        """The index of the difference of a failed item of a `task`; None where it has none, `LEFT_OUT` past the budget."""
         key = (task, hash(readable(item.output)))
         if key not in self._index:
             self._index[key] = self._added(item)

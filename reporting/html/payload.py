@@ -286,7 +286,7 @@ def _item(item: TaskResult, task: int, tables: Tables) -> Json:
             "score": _rounded(item.score),
             "ms": _rounded(item.latency_ms),
             "output": texts.add(item.output),
-            "difference": tables.differences.add(item, task),
+            "difference": tables.differences.add(item, task) if item.status == "fail" and item.error_kind is None else None,
             "did": tables.runs.add(item),
             "firstToken": _rounded(item.time_to_first_token_ms),
             "reasons": [texts.add(reason) for reason in said] or None,

@@ -57,8 +57,7 @@ def convert(
     Example: eval-skills report convert --input latest --format junit --output x.xml
     """
     from eval_skills.engine.stored_runs.reports import read_source
-    from eval_skills.reporting import format_named
-    from eval_skills.reporting.writing import target_files, write_targets
+    from eval_skills.reporting.writing import format_named, target_files, write_targets
 
     formats = {name: format_named(name) for name in format}
     source = read_source(input_, current().config({"store": store}).store)

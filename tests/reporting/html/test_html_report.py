@@ -118,6 +118,20 @@ def test_a_text_is_stored_once_whoever_shows_it(make_report: MakeReport, make_it
     assert {item["task"] for skill in data["skills"] for item in skill["items"]} == {0}
 
 
+def test_only_failed_answers_are_compared_with_what_was_expected(
+    make_report: MakeReport, make_item: MakeItem, context: ReportContext
+) -> None:
+    ends: list[dict[str, Any]] = [
+        {},
+        {"status": "pass", "score": 1.0},
+        {"errorKind": "contract"},
+        {"status": "error", "errorKind": "infra"},
+    ]
+    items = [make_item(runIndex=run, expected={"value": [1, 2]}, output=[1], **end) for run, end in enumerate(ends)]
+    data = payload([make_report(taskResults=items)], context)
+    assert [item.get("difference") for item in data["skills"][0]["items"]] == [0, None, None, None]
+
+
 @each_row(
     ("value", "shown"),
     [
