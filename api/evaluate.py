@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import dataclass, field
 from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import Any, Self, Unpack
 
 from eval_skills.adapters.python.in_process import ObjectSkill
+from eval_skills.api.evaluators import OwnEvaluators
 from eval_skills.api.inputs import SkillLike, TasksLike, read_skills, read_tasks
 from eval_skills.api.options import NEEDS_PREFECT, EvaluateOptions, evaluate_request
 from eval_skills.api.result import EvaluationResult
@@ -73,11 +75,13 @@ async def aevaluate(
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """A call, checked as far as that goes without its skills; entered, its store is there until it is left."""
+    """A call, checked as far as that goes without its skills; while entered, its store is there and its evaluators known."""
 
     request: EvaluateRequest
     held: HeldInMemory
+    own: OwnEvaluators
     folder: TemporaryDirectory[str] | None
+    _open: ExitStack = field(default_factory=ExitStack)
 
     def plan(self) -> RunPlan:
         """The checked plan of its run."""
@@ -105,29 +109,35 @@ class _Asked:
         )
 
     def __enter__(self) -> Self:
+        if self.folder is not None:
+            self._open.callback(self.folder.cleanup)
+        self._open.enter_context(self.own.known())
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        if self.folder is not None:
-            self.folder.cleanup()
+        self._open.close()
 
 
 def _asked(skills: Any, tasks: Any, store: Any, options: Mapping[str, Any], *, prefect: bool) -> _Asked:
     unfit = next((name for name in NEEDS_PREFECT if name in options), None)
     if unfit and not prefect:
         raise UsageError(f"{unfit} is about the Prefect task runs of an evaluation; add prefect=True, or leave it out")
+    own = OwnEvaluators()
+    options = own.in_options(options)
     request = evaluate_request(options, format=[])
     found, named = read_skills(skills, request.max_output_bytes)
-    asked = read_tasks(tasks, request.evaluator)
+    with own.known():
+        asked = read_tasks(tasks, request.evaluator, own)
     here = next((skill for skill in found.skills if isinstance(skill, ObjectSkill)), None)
     if here is not None and request.task_runner != LOCAL:
         raise UsageError(f"{here.id} is an object of this process, and task_runner {request.task_runner} calls skills in others")
+    own.refuse_elsewhere(request.task_runner)
     held = HeldInMemory(found, asked.benchmark)
     places = {"benchmark": asked.benchmark.id} if asked.benchmark else asked.fields
     folder = TemporaryDirectory(prefix="eval-skills-") if store is None else None
     placed = evaluate_request(options, format=[], skills=named, store=folder.name if folder else _path_of(store), **places)
     unused = {"output_dir": str(Store(placed.store).layout.root)}  # of reports: none are written, and it must be writable
-    return _Asked(placed.model_copy(update=unused), held, folder)
+    return _Asked(placed.model_copy(update=unused), held, own, folder)
 
 
 def _path_of(store: str | os.PathLike[str] | Store) -> str:

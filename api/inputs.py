@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from eval_skills.adapters.python.host.answer import plain
 from eval_skills.adapters.python.host.errors import NotJson, a_type
 from eval_skills.adapters.python.in_process import UNVERSIONED, ObjectSkill, has_method, is_runnable
+from eval_skills.api.evaluators import OwnEvaluators
 from eval_skills.core.documents.loading import read_document, validate
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.models import Benchmark, EvalTask, ExpectedOutput, Model, Skill
@@ -119,8 +120,8 @@ class GivenTasks:
     fields: dict[str, str] = field(default_factory=dict)
 
 
-def read_tasks(given: Any, evaluator: str) -> GivenTasks:
-    """The tasks that a caller gave; `evaluator` is the scorer of those that name none.
+def read_tasks(given: Any, evaluator: str, own: OwnEvaluators) -> GivenTasks:
+    """The tasks that a caller gave; `evaluator` is the scorer of those that name none, `own` takes the functions that judge.
 
     Raises:
         UsageError: none was given, or one is of a type that is not a task.
@@ -131,28 +132,35 @@ def read_tasks(given: Any, evaluator: str) -> GivenTasks:
     if isinstance(given, str | os.PathLike):
         return GivenTasks(fields={"tasks" if _holds_a_list(Path(given)) else "benchmark": str(given)})
     if isinstance(given, Mapping) and "tasks" in given:
-        return GivenTasks(validate(Benchmark, {**given, "tasks": _tasks(given["tasks"], evaluator)}))
+        return GivenTasks(validate(Benchmark, {**given, "tasks": _tasks(given["tasks"], evaluator, own)}))
     listed = [given] if isinstance(given, Mapping | EvalTask) else given
     return GivenTasks(
-        validate(Benchmark, {"id": IN_MEMORY, "name": IN_MEMORY, "version": UNVERSIONED, "tasks": _tasks(listed, evaluator)})
+        validate(Benchmark, {"id": IN_MEMORY, "name": IN_MEMORY, "version": UNVERSIONED, "tasks": _tasks(listed, evaluator, own)})
     )
 
 
-def read_task(given: TaskLike, evaluator: str, place: str = "task") -> EvalTask:
+def read_task(given: TaskLike, evaluator: str, own: OwnEvaluators, place: str = "task") -> EvalTask:
     """One task; raises as `read_tasks`."""
     if isinstance(given, EvalTask):
         return given
     if not isinstance(given, Mapping):
         raise UsageError(f"{place} is {a_type(given)}; give a dict with the keys of a task, or an EvalTask")
     try:
-        return validate(EvalTask, _written_out(given, evaluator, place), source=place)
+        return validate(EvalTask, _written_out(given, evaluator, own, place), source=place)
     except NotJson as error:
         wrong = str(error).partition("; ")[0]
         raise InputError(f"{wrong}; give text, numbers, true, false, None, lists and dicts of these", source=place) from None
     except InputError as error:
-        is_meant = error.path.startswith("expected.") and isinstance(given.get("expected"), Mapping)
-        hint = "; to compare with this dict itself, give it as expectedOutput: {'value': …}" if is_meant else ""
-        raise InputError(f"{error.message}{hint}", source=place, path=error.path) from None
+        raise InputError(f"{error.message}{_hint(given, error.path)}", source=place, path=error.path) from None
+
+
+def _hint(given: Mapping[str, Any], path: str) -> str:
+    """What a caller may have meant by an `expected` that cannot be used."""
+    if path.startswith("expected.") and isinstance(given.get("expected"), Mapping):
+        return "; to compare with this dict itself, give it as expectedOutput: {'value': …}"
+    if not path and "expected" in given and given["expected"] is None:
+        return "; an expected of None counts as not given: where None is the right answer, write expectedOutput: {'value': None}"
+    return ""
 
 
 def _holds_a_list(path: Path) -> bool:
@@ -160,7 +168,7 @@ def _holds_a_list(path: Path) -> bool:
     return is_document and isinstance(read_document(path), list)
 
 
-def _tasks(given: Any, evaluator: str) -> list[EvalTask]:
+def _tasks(given: Any, evaluator: str, own: OwnEvaluators) -> list[EvalTask]:
     if hasattr(given, "columns") and callable(getattr(given, "to_dict", None)):
         given = _rows(given)
     if given is None or isinstance(given, str | bytes) or not isinstance(given, Iterable):
@@ -168,7 +176,7 @@ def _tasks(given: Any, evaluator: str) -> list[EvalTask]:
         valid = "give a list of dicts or EvalTasks, a DataFrame, a Benchmark, its id, or the path of a benchmark or tasks file"
         raise UsageError(f"{what}; {valid}")
     tasks = [
-        read_task({"id": f"task-{number}", **each} if isinstance(each, Mapping) else each, evaluator, f"tasks[{number - 1}]")
+        read_task({"id": f"task-{number}", **each} if isinstance(each, Mapping) else each, evaluator, own, f"tasks[{number - 1}]")
         for number, each in enumerate(given, start=1)
     ]
     if not tasks:
@@ -194,7 +202,7 @@ def _is_empty(value: Any) -> bool:
     return value is None or type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, float) and value != value)
 
 
-def _written_out(given: Mapping[str, Any], evaluator: str, place: str) -> dict[str, Any]:
+def _written_out(given: Mapping[str, Any], evaluator: str, own: OwnEvaluators, place: str) -> dict[str, Any]:
     """The task with the keys of a benchmark file."""
     known = {*known_keys(EvalTask), "input"}
     for key in given:
@@ -207,6 +215,12 @@ def _written_out(given: Mapping[str, Any], evaluator: str, place: str) -> dict[s
         if twice := next((key for key in ("inputData", "input_data") if key in given), None):
             raise InputError(f"input and {twice} are the same key; leave one of them out", source=place)
         task["inputData"] = task.pop("input", None)
+    if "evaluator" in task:
+        task["evaluator"] = _by_name(task["evaluator"], own, f"{place}: evaluator")
+    elif evaluator in own.entries and not _ASKS_SOMETHING & task.keys():
+        task["evaluator"] = evaluator  # a function may judge an answer of which nothing else is expected
+    if isinstance(several := task.get("evaluators"), list | tuple):
+        task["evaluators"] = [_by_name(each, own, f"{place}: evaluators[{index}]") for index, each in enumerate(several)]
     for key in ("inputData", "input_data", "metadata", "turns"):
         if key in task:
             task[key] = _plain_turns(task[key]) if key == "turns" else plain(task[key], key.replace("inputData", "input"))
@@ -221,6 +235,16 @@ def _written_out(given: Mapping[str, Any], evaluator: str, place: str) -> dict[s
         else:
             task["expectedOutput"] = _expected_output(task.pop("expected"), task.get("evaluator"), evaluator, place)
     return task
+
+
+_ASKS_SOMETHING = frozenset({"expected", "expectedOutput", "expected_output", "evaluators", "turns", "user"})
+
+
+def _by_name(given: Any, own: OwnEvaluators, place: str) -> Any:
+    """An evaluator as a task has it, with the name of a function in place of the function."""
+    if isinstance(given, Mapping) and callable(given.get("type")):
+        return {**given, "type": own.named(given["type"], place)}
+    return own.named(given, place)
 
 
 def _plain_turns(turns: Any) -> Any:
@@ -271,7 +295,7 @@ def _expectation_of(scorer: str, place: str) -> str | None:
         taken = find_scorer(scorer).options
     except InputError as error:
         raise UsageError(f"{place}: {error}") from None
-    return next((name for name in EXPECTATIONS if name in taken), None)
+    return next((name for name in EXPECTATIONS if name in taken and name != "custom_scorer_path"), None)
 
 
 def _as_option(option: str, written: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, TypedDict, TypeVar
 
 from eval_skills.core.config.judging import ScoringOptions
@@ -20,11 +20,12 @@ M = TypeVar("M", bound=ScoringOptions)
 class ScoreOptions(TypedDict, total=False):
     """How answers are scored. The values, their bounds and defaults are those of `eval-skills eval`.
 
-    `evaluator` scores the tasks that name no scorer. `llm` is the judging model: ``{"model": "gpt-4o"}``. The limits
-    `judge_concurrency` and `max_judge_cost` (USD) are about what it is asked.
+    `evaluator` scores the tasks that name no scorer: a scorer's name, or a function, which is called as
+    ``function(output, expected, task)`` with as many of these as it takes. `llm` is the judging model: ``{"model": "gpt-4o"}``.
+    The limits `judge_concurrency` and `max_judge_cost` (USD) are about what it is asked.
     """
 
-    evaluator: str
+    evaluator: str | Callable[..., Any]
     allow_custom_code: bool
     weights: Mapping[str, float] | Weights
     tool_categories: Mapping[str, Sequence[str]]

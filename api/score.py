@@ -7,6 +7,7 @@ from typing import Any, Unpack
 from eval_skills.adapters.answer.envelope import read_answer
 from eval_skills.adapters.python.host.answer import plain
 from eval_skills.adapters.python.host.errors import NotJson
+from eval_skills.api.evaluators import OwnEvaluators
 from eval_skills.api.inputs import TaskLike, read_task
 from eval_skills.api.options import ScoreOptions, scoring_options
 from eval_skills.core.errors import ContractError, InputError
@@ -26,11 +27,13 @@ def score(answer: Any, task: TaskLike, **options: Unpack[ScoreOptions]) -> Verdi
     from eval_skills.engine.definition.benchmark import check_judges, scoring_settings
     from eval_skills.scorers import TaskScoring, score_response_sync
 
-    asked = scoring_options(options)
-    read = read_task({"id": "task", **task} if isinstance(task, dict) else task, asked.evaluator)
-    settings = scoring_settings(asked, None)
-    check_judges({read.id: TaskScoring(read, settings)})
-    return score_response_sync(read, _response(answer), settings)
+    own = OwnEvaluators()
+    asked = scoring_options(own.in_options(options))
+    with own.known():
+        read = read_task({"id": "task", **task} if isinstance(task, dict) else task, asked.evaluator, own)
+        settings = scoring_settings(asked, None)
+        check_judges({read.id: TaskScoring(read, settings)})
+        return score_response_sync(read, _response(answer), settings)
 
 
 def _response(answer: Any) -> SkillResponse:

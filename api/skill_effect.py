@@ -10,6 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Unpack
 
+from eval_skills.api.evaluators import OwnEvaluators
 from eval_skills.api.inputs import TasksLike, read_tasks
 from eval_skills.api.options import NEEDS_PREFECT, EvaluateOptions, evaluate_request
 from eval_skills.api.result import EvaluationResult
@@ -165,8 +166,10 @@ def skill_effect(
     _refuse(options, prefect=prefect)
     chosen = arms_asked(None if arms is None else list(arms), None if old is None else str(old), option="arms")
     asked = Agent(runtime=agent, model=model, config=dict(agent_config or {}))
-    with _store_path(store) as place:
-        request, benchmark = _request(options, place, tasks)
+    own = OwnEvaluators()
+    with _store_path(store) as place, own.known():
+        request, benchmark = _request(own.in_options(options), place, tasks, own)
+        own.refuse_elsewhere(request.task_runner)
         with arms_folder(request.store) as root:
             earlier = None if old is None else str(old)
             request, made = experiment(sources, chosen, asked, request, root=root, old=earlier, benchmark=benchmark)
@@ -192,13 +195,13 @@ def _store_path(store: str | os.PathLike[str] | Store | None) -> Iterator[str]:
         yield folder
 
 
-def _request(options: Mapping[str, Any], store: str, tasks: Any) -> tuple[EvaluateRequest, Benchmark | None]:
+def _request(options: Mapping[str, Any], store: str, tasks: Any, own: OwnEvaluators) -> tuple[EvaluateRequest, Benchmark | None]:
     """The request without its arms, and the tasks that the caller holds; None where they are read from a file."""
     unused = {"output_dir": store}  # of reports: none are written, and it must be writable
     if tasks is None or isinstance(tasks, str | os.PathLike):
         named = {} if tasks is None else {"tasks": str(tasks)}
         return evaluate_request(options, format=[], store=store, **unused, **named), None
-    benchmark = read_tasks(tasks, evaluate_request(options, format=[]).evaluator).benchmark
+    benchmark = read_tasks(tasks, evaluate_request(options, format=[]).evaluator, own).benchmark
     assert benchmark is not None, "whatever is not a path is read as a benchmark"
     return evaluate_request(options, format=[], store=store, **unused, benchmark=benchmark.id), benchmark
 

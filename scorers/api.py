@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from typing import TYPE_CHECKING, Any
 
 from eval_skills.core.models import EvalTask, SkillResponse, Verdict
@@ -37,7 +38,7 @@ def score_response_sync(task: EvalTask, response: SkillResponse, settings: Setti
     except RuntimeError:
         return asyncio.run(judging)
     with ThreadPoolExecutor(1) as thread:
-        return thread.submit(asyncio.run, judging).result()
+        return thread.submit(copy_context().run, asyncio.run, judging).result()
 
 
 async def _scored_alone(task: EvalTask, response: SkillResponse, settings: Settings) -> Verdict:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from importlib.metadata import entry_points
 from inspect import isawaitable
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Protocol, TypeVar
 
 from eval_skills.core.errors import InputError
@@ -68,6 +71,8 @@ class ScorerEntry:
 
 
 _entries: dict[str, ScorerEntry] = {}
+_of_the_caller: ContextVar[Mapping[str, ScorerEntry]] = ContextVar("eval_skills_own_scorers", default=MappingProxyType({}))
+"""Those that only the current call knows."""
 
 
 def scorer(name: str, *, aliases: tuple[str, ...] = (), folder: Path | None = None) -> Callable[[Decorated], Decorated]:
@@ -108,12 +113,34 @@ def find_scorer(name: str) -> ScorerEntry:
     Raises:
         InputError: there is none, or the plug-in cannot be loaded.
     """
+    own = _of_the_caller.get()
+    if name in own:
+        return own[name]
+    if (found := known_scorer(name)) is None:
+        names = sorted({*scorer_names(), *(entry.name for entry in own.values())})
+        raise InputError(f"unknown scorer {name!r}{nearest(name, [*names, *_entries])}; available: {', '.join(names)}")
+    return found
+
+
+def known_scorer(name: str) -> ScorerEntry | None:
+    """The registered scorer of that name or alias, or the installed plug-in; None where there is none.
+
+    Raises:
+        InputError: the plug-in cannot be loaded.
+    """
     if name not in _entries:
         _load_plug_in(name)
-    if name not in _entries:
-        names = scorer_names()
-        raise InputError(f"unknown scorer {name!r}{nearest(name, [*names, *_entries])}; available: {', '.join(names)}")
-    return _entries[name]
+    return _entries.get(name)
+
+
+@contextmanager
+def knowing(scorers: Mapping[str, ScorerEntry]) -> Iterator[None]:
+    """Inside, `find_scorer` knows these, too, and finds them first."""
+    token = _of_the_caller.set(scorers)
+    try:
+        yield
+    finally:
+        _of_the_caller.reset(token)
 
 
 def _load_plug_in(name: str) -> None:

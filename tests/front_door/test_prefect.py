@@ -20,6 +20,10 @@ def upper(text: str) -> str:
     return text.upper()
 
 
+def same(output: str, expected: str) -> bool:
+    return output == expected
+
+
 async def slowly(text: str) -> str:
     await asyncio.sleep(0)
     return text.upper()
@@ -39,7 +43,7 @@ def test_the_flow_gives_the_same_result(
     assert None not in task_runs
 
     async def notebook() -> list[float]:
-        blocking = es.evaluate(upper, TASKS, prefect=True, items_per_task=2)
+        blocking = es.evaluate(upper, TASKS, prefect=True, items_per_task=2, evaluator=same)
         return [blocking.completion, (await es.aevaluate(slowly, TASKS, prefect=True)).completion]
 
     assert asyncio.run(notebook()) == [0.5, 0.5]

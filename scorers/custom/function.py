@@ -1,0 +1,65 @@
+"""Functions of the calling program as scorers."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from eval_skills.core.errors import UsageError
+from eval_skills.core.models import EvalTask, SkillResponse
+from eval_skills.scorers.answer import unwrapped
+from eval_skills.scorers.options import Option, Options
+from eval_skills.scorers.registry import ScorerEntry
+from eval_skills.scorers.score import InvalidScore, Score, as_score
+
+_MOST = 3
+
+
+def function_scorer(name: str, function: Callable[..., Any]) -> ScorerEntry:
+    """A function as the scorer `name`. It is called as ``function(output, expected, task)``, with as many of these as it takes.
+
+    They are the answer (unwrapped, unless the expected value is an object), the expected value or None, and the task as its JSON
+    object. It returns what the function of a custom scorer does, or a `Score`. A coroutine function runs on the run's event loop,
+    any other in a thread; neither has a time limit.
+
+    Raises:
+        UsageError: it cannot be called like this.
+    """
+    taken = _taken(name, function)
+
+    async def judged(response: SkillResponse, *, task: EvalTask) -> Score:
+        expected = task.expected_value
+        output = response.output if isinstance(expected, dict) else unwrapped(response.output)
+        given = (output, expected, task.to_json())[:taken]
+        result = function(*given) if _is_coroutine_function(function) else await asyncio.to_thread(function, *given)
+        found = as_score(await result if inspect.isawaitable(result) else result)
+        if found is None:
+            raise InvalidScore(f"{name} returned None; return a number, true or false, an object, or a Score")
+        return found
+
+    return ScorerEntry(name, (), functools.update_wrapper(judged, function), Options({"task": Option("task", True, EvalTask)}))
+
+
+def _taken(name: str, function: Callable[..., Any]) -> int:
+    """How many of the arguments it takes."""
+    valid = "an evaluator is called as function(output, expected, task), with as many of these as it takes"
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        raise UsageError(f"evaluator {name}: its parameters are not known; {valid}: wrap it in a function") from None
+    by_place = [each for each in parameters if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)]
+    needed = sum(each.default is each.empty for each in by_place)
+    by_name = [each.name for each in parameters if each.kind is each.KEYWORD_ONLY and each.default is each.empty]
+    takes_more = any(each.kind is each.VAR_POSITIONAL for each in parameters)
+    if by_name or needed > _MOST or not (by_place or takes_more):
+        takes = f"needs {', '.join(by_name)} by name" if by_name else f"takes {needed}"
+        raise UsageError(f"evaluator {name} {takes}; {valid}")
+    return _MOST if takes_more else min(_MOST, len(by_place))
+
+
+def _is_coroutine_function(function: Callable[..., Any]) -> bool:
+    called = function if inspect.isroutine(function) else getattr(function, "__call__", function)  # noqa: B004 - the method
+    return inspect.iscoroutinefunction(called)

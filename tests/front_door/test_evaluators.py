@@ -1,0 +1,198 @@
+"""Functions of the caller as evaluators."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import eval_skills as es
+from eval_skills.core.errors import UserError
+from eval_skills.core.fingerprint import digest_of_folder
+from eval_skills.core.models import Reason
+from eval_skills.scorers import Score
+from tests.tables import each_row
+
+
+def capital(country: str) -> str:
+    return {"Switzerland": "Bern", "Japan": "Tokyo"}[country]
+
+
+TASKS = [{"input": "Switzerland", "expected": "bern"}, {"input": "Japan", "expected": "kyoto"}]
+
+
+def same_word(output: str, expected: str) -> bool:
+    return output.lower() == expected
+
+
+def test_a_function_judges_the_tasks_that_name_no_scorer() -> None:
+    result = es.evaluate(capital, [*TASKS, {"input": "Japan", "expected": "Tokyo", "evaluator": "exact"}], evaluator=same_word)
+    items = result.reports[0].task_results
+    assert [(item.status, item.scorer) for item in items] == [
+        ("pass", "same_word"), ("fail", "same_word"), ("pass", "exact_match"),
+    ]  # fmt: skip
+
+
+def test_it_gets_as_many_of_answer_expectation_and_task_as_it_takes() -> None:
+    seen: list[tuple[Any, ...]] = []
+
+    def one(output: Any) -> bool:
+        seen.append((output,))
+        return True
+
+    def three(output: Any, expected: Any, task: dict[str, Any]) -> bool:
+        seen.append((output, expected, task["id"]))
+        return True
+
+    def any_number(*given: Any) -> bool:
+        seen.append(given[:2])
+        return True
+
+    def with_a_default(output: Any, expected: Any = "none") -> bool:
+        seen.append((output, expected))
+        return True
+
+    for function in (one, three, any_number, with_a_default):
+        es.score({"output": "Bern"}, {"id": "swiss", "expected": "BERN", "evaluator": function})
+    assert seen == [("Bern",), ("Bern", "BERN", "swiss"), ("Bern", "BERN"), ("Bern", "BERN")]
+
+
+def test_an_answer_of_which_nothing_else_is_expected_is_judged_too() -> None:
+    result = es.evaluate(capital, [{"input": "Japan"}], evaluator=lambda output: output == "Tokyo")
+    assert result.completion == 1
+    assert result.reports[0].task_results[0].scorer == "lambda"
+
+
+async def judged_later(output: str, expected: str) -> dict[str, Any]:
+    await asyncio.sleep(0)
+    return {"score": 0.5, "passed": True, "reason": f"{output} is not quite {expected}"}
+
+
+class Judge:
+    async def __call__(self, output: str, expected: str) -> Score:
+        return Score(0.5, passed=True, reasons=(Reason(code="NEAR", message="near"),))
+
+
+def share(least: float, output: str, expected: str) -> float:
+    return max(least, float(output == expected))
+
+
+@each_row(
+    ("function", "name", "score"),
+    [
+        pytest.param(judged_later, "judged_later", 0.5, id="coroutine-function"),
+        pytest.param(Judge(), "Judge", 0.5, id="object"),
+        pytest.param(partial(share, 0.25), "share", 0.25, id="partial"),
+    ],
+)
+def test_what_can_be_called_can_judge(function: Callable[..., Any], name: str, score: float) -> None:
+    (item,) = es.evaluate(capital, TASKS[:1], evaluator=function).reports[0].task_results
+    assert (item.scorer, item.score) == (name, score)
+
+
+def test_what_it_raises_is_an_error_of_the_scorer_and_no_failure_of_the_skill() -> None:
+    def broken(output: str) -> bool:
+        raise LookupError("no such word")
+
+    def nothing(output: str) -> None:
+        return None
+
+    for function, message in ((broken, "no such word"), (nothing, "nothing returned None")):
+        (item,) = es.evaluate(capital, TASKS[:1], evaluator=function).reports[0].task_results
+        assert (item.status, item.error_kind, item.score) == ("error", "scorer", None)
+        assert message in (item.error_message or "")
+
+
+def test_several_evaluators_may_be_functions_and_names() -> None:
+    task = {"input": "Japan", "expected": "Tokyo", "evaluators": [same_word, "exact", {"type": same_word, "name": "word"}]}
+    (item,) = es.evaluate(capital, [task], evaluator="contains").reports[0].task_results
+    assert item.status == "fail"
+    assert [reason.message for reason in item.reasons] == ["same_word (evaluators[0]): its score is 0", "word: its score is 0"]
+
+
+def test_a_column_of_a_table_may_hold_functions() -> None:
+    table = pd.DataFrame({"input": ["Japan", "Japan"], "expected": ["tokyo", "Tokyo"], "evaluator": [same_word, None]})
+    assert es.evaluate(capital, table).completion == 1
+
+
+def test_the_name_is_free_again_when_the_call_is_over() -> None:
+    def judge(output: str) -> bool:
+        return True
+
+    first = judge
+
+    def judge(output: str) -> bool:  # type: ignore[no-redef]  # as a notebook's cell that runs again
+        return False
+
+    assert es.evaluate(capital, TASKS[:1], evaluator=first).completion == 1
+    assert es.evaluate(capital, TASKS[:1], evaluator=judge).completion == 0
+    with pytest.raises(UserError, match="unknown scorer 'judge'"):
+        es.evaluate(capital, TASKS[:1], evaluator="judge")
+
+
+def test_a_run_records_which_code_judged(tmp_path: Path) -> None:
+    store = es.Store(str(tmp_path / "store"))
+    es.evaluate(capital, TASKS, evaluator=same_word, store=store)
+    (run_id,) = store.run_ids()
+    recorded = store.manifest(run_id).scorers
+    assert recorded == {"same_word": digest_of_folder(Path(__file__))}
+
+
+async def test_where_an_event_loop_runs() -> None:
+    assert es.score("Bern", {"expected": "bern"}, evaluator=same_word).status == "pass"
+    assert (await es.aevaluate(capital, TASKS[:1], evaluator=judged_later)).completion == 1
+    assert es.evaluate(capital, TASKS[:1], evaluator=same_word).completion == 1
+
+
+def contains(output: str) -> bool:
+    return True
+
+
+@each_row(
+    ("evaluator", "message"),
+    [
+        pytest.param(Judge, r"evaluator is the class Judge; give an instance of it, or a function", id="class"),
+        pytest.param(contains, r"contains is the name of a scorer, too; rename the function", id="name-of-a-scorer"),
+        pytest.param(lambda: True, r"evaluator lambda takes 0; an evaluator is called as function\(output", id="takes-nothing"),
+        pytest.param(lambda a, b, c, d: True, r"evaluator lambda takes 4; an evaluator is called", id="takes-four"),
+        pytest.param(lambda a, *, key: True, r"evaluator lambda needs key by name; an evaluator is called", id="by-name"),
+        pytest.param(3, r"evaluator: give text; got 3", id="number"),
+    ],
+)
+def test_what_cannot_judge_is_refused(evaluator: Any, message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        es.evaluate(capital, TASKS, evaluator=evaluator)
+
+
+def test_two_functions_of_one_name_are_refused_and_lambdas_are_numbered() -> None:
+    def same_word(output: str) -> bool:
+        return True
+
+    named = [{**TASKS[0], "evaluator": each} for each in (globals()["same_word"], same_word)]
+    with pytest.raises(UserError, match=r"tasks\[1\]: evaluator: same_word is the name of another function that judges here"):
+        es.evaluate(capital, named)
+    tasks = [{"input": "Japan", "evaluator": each} for each in (lambda _: True, lambda _: False)]
+    assert [item.scorer for item in es.evaluate(capital, tasks).reports[0].task_results] == ["lambda", "lambda-2"]
+
+
+def test_other_processes_do_not_have_the_function() -> None:
+    with pytest.raises(UserError, match="evaluator same_word is an object of this process, and task_runner dask"):
+        es.evaluate("examples/skills/calculator", TASKS, evaluator=same_word, prefect=True, task_runner="dask")
+
+
+def test_the_right_answer_may_be_none() -> None:
+    with pytest.raises(UserError, match="an expected of None counts as not given: where None is the right answer"):
+        es.evaluate(capital, [{"input": "Japan", "expected": None}])
+    task: dict[str, Any] = {"input": "Japan", "expectedOutput": {"value": None}}
+    assert es.evaluate(lambda _: None, task).completion == 1
+
+
+def test_with_custom_code_of_a_benchmark_the_expected_answer_is_a_value() -> None:
+    task = {"input": "Japan", "expected": "Tokyo", "evaluator": {"type": "custom", "customScorerPath": "judge.py"}}
+    with pytest.raises(UserError, match="customScorerPath: the benchmark's folder is unknown"):
+        es.evaluate(capital, [task], allow_custom_code=True)
