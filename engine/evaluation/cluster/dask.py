@@ -104,10 +104,16 @@ class DaskExecutor(ClusterExecutor):
             await asyncio.wait([watch])
 
     async def _watch(self) -> None:
-        """Give up when there has been no worker for too long: the scheduler itself would wait for ever."""
-        seen_at = monotonic()
+        """Give up when there has been no worker for too long: the scheduler itself would wait for ever.
+
+        In a cluster of the run's own, put others in the place of workers that have not come back: what starts a worker anew when
+        it dies does not where it dies while it starts, as at the hands of an item.
+        """
+        seen_at, own = monotonic(), self._client.cluster
         while not self._lost:
             await asyncio.sleep(executor.WATCH_PERIOD_S)
+            if own is not None:
+                own.scale(len(own.worker_spec))
             try:
                 seen_at = monotonic() if await self._client.scheduler.ncores() else seen_at
             except (CommClosedError, OSError):  # raised where an outcome is waited for, too

@@ -9,10 +9,11 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -72,15 +73,34 @@ def cluster() -> Iterator[LocalCluster]:
     with (
         dask.config.set({"distributed.scheduler.allowed-failures": 1}),
         LocalCluster(n_workers=2, threads_per_worker=2, **options) as started,  # type: ignore[no-untyped-call]
+        kept_up(started),
     ):
         yield started
+
+
+@contextmanager
+def kept_up(cluster: LocalCluster) -> Iterator[None]:
+    """Inside, workers that are not started anew are replaced, as somebody's cluster does: Dask's own guard gives up on one that
+    an item kills while it starts."""
+    is_over = threading.Event()
+
+    def replace() -> None:
+        while not is_over.wait(1):
+            cluster.scale(len(cluster.worker_spec))  # type: ignore[no-untyped-call]
+
+    thread = threading.Thread(target=replace, daemon=True)
+    with dask.config.set({"distributed.deploy.lost-worker-timeout": "1s"}):
+        thread.start()
+        yield
+        is_over.set()
+        thread.join()
 
 
 class Scene:
     """A plan on a cluster, and what its skill has seen."""
 
     def __init__(self, plan: RunPlan, seen: Path) -> None:
-        self.plan, self._seen = plan, seen
+        self.plan, self._seen, self.executor = plan, seen, DaskExecutor(plan)
 
     def begun(self) -> list[str]:
         return sorted(path.name for path in self._seen.glob("*-*-*"))
@@ -100,7 +120,7 @@ class Scene:
         from eval_skills.core.store import Journal
 
         with Journal(self.plan.store.journal_path(self.plan.run_id)) as journal:
-            async with RunSession(self.plan, journal, NullObserver(), "flow-run", DaskExecutor(self.plan)) as session:
+            async with RunSession(self.plan, journal, NullObserver(), "flow-run", self.executor) as session:
                 yield session
 
     def journal(self) -> list[dict[str, Any]]:
@@ -287,6 +307,20 @@ async def test_an_item_at_which_every_worker_dies_is_an_infra_error_that_a_retry
     assert outcome.result.error_message == "2 worker processes died while they worked on this item"
     assert scene.calls()["assassin"] == 2
     assert [line["status"] for line in scene.journal()] == ["error", "pass"]
+
+
+async def test_workers_of_the_runs_own_that_do_not_come_back_are_replaced(make_scene: MakeScene) -> None:
+    scene = make_scene("wait", address="dask")
+    with dask.config.set({"distributed.deploy.lost-worker-timeout": "100ms"}):
+        async with scene.session() as session:
+            cluster = scene.executor._client.cluster
+            waiting = asyncio.create_task(session.attempt(scene.plan.items[0], last=True))
+            await until(lambda: scene.calls()["wait"] == 1)
+            await asyncio.gather(*(guard.close() for guard in cluster.workers.values()))  # with their workers
+            scene.open_the_gate()
+            await waiting
+    assert [line["status"] for line in scene.journal()] == ["pass"]
+    assert len(scene.begun()) == 2
 
 
 async def test_a_worker_without_the_skill_is_refused_before_anything_is_called(make_scene: MakeScene, tmp_path: Path) -> None:
