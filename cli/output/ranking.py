@@ -14,10 +14,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
+from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
 from eval_skills.cli.context import current, printable
+from eval_skills.cli.output.tables import left_out_note
 from eval_skills.core.models import SkillCompletionReport, TaskResult
 from eval_skills.core.models.dimensions import DIMENSIONS
 from eval_skills.core.text import plural
@@ -43,17 +45,18 @@ FIGURES: dict[str, Callable[[SkillCompletionReport], str]] = {
     "P95": lambda report: numbers.milliseconds(report.latency.p95_ms),
     "composite": lambda report: numbers.score(report.summary.composite_score),
 }
-LEAST_TELLING_FIRST = ("P50", "flaky", "95 % interval", "P(best)", "P95", "errors", "composite")
+LEAST_TELLING_FIRST = ("P50", "flaky", "P(best)", "composite", "P95", "errors", "95 % interval")
+"""A rate without its interval says more than is known: that goes last."""
 
 
 SHOWN, BEST, LAST = 50, 20, 20
 """A terminal shows so many skills whole, and of more the best and the last ones."""
 
 
-def ranking(summary: RunSummary, width: int, *, whole: bool = True) -> Table:
+def ranking(summary: RunSummary, width: int, *, whole: bool = True) -> Group:
     """The ranking; unless `whole`, of many skills the best and the last ones, and how many are between them.
 
-    Figures that do not fit into `width` are left out whole, the least telling ones first: reports have them all.
+    Figures that do not fit into `width` are left out whole, the least telling ones first, and named below: reports have them all.
 
     Agent runs have a column for every dimension that any of them was scored on; those of rubrics are in the reports alone.
 
@@ -61,9 +64,11 @@ def ranking(summary: RunSummary, width: int, *, whole: bool = True) -> Table:
     """
     reports = ranked(summary.reports)
     columns = _columns(summary, reports)
+    too_wide = []
     for name in (*LEAST_TELLING_FIRST[:3], *map(_heading, reversed(_dimensions(reports))), *LEAST_TELLING_FIRST[3:]):
-        if _width(columns) > width:
-            columns.pop(name, None)
+        if _width(columns) > width and name in columns:
+            too_wide.append(name)
+            del columns[name]
     table = Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0))
     for name in columns:
         table.add_column(name, justify="left" if name == "skill" else "right", no_wrap=name != "skill", overflow="fold")
@@ -76,7 +81,7 @@ def ranking(summary: RunSummary, width: int, *, whole: bool = True) -> Table:
         colour = "green" if report.summary.completion_rate >= summary.min_completion else "red"
         styles = [colour if name == "completion" else "" for name in columns]
         table.add_row(*map(Text, cells, styles))
-    return table
+    return Group(table, *([left_out_note(too_wide, "in reports")] if too_wide else []))
 
 
 def _columns(summary: RunSummary, reports: list[SkillCompletionReport]) -> dict[str, list[str]]:

@@ -75,10 +75,12 @@ def print_table(columns: Sequence[Column], rows: Iterable[Sequence[str | Text]],
     for line in found.lines:
         console.print(line, soft_wrap=True)  # what cannot be narrower is wider than the terminal
     if found.left_out:
-        names = ", ".join(found.left_out)
-        console.print(
-            f"left out for lack of room: {names}; in a wider terminal and with --json they are shown", style="dim", soft_wrap=True
-        )
+        console.print(left_out_note(found.left_out, "with --json"), soft_wrap=True)
+
+
+def left_out_note(names: Iterable[str], where: str) -> Text:
+    """The line below a table that had no room for these columns; `where` else than in a wider terminal they are."""
+    return Text(f"left out for lack of room: {', '.join(names)}; in a wider terminal and {where} they are shown", style="dim")
 
 
 NO_LIMIT = 10_000

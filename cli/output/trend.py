@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rich.table import Table
-from rich.text import Text
-
 from eval_skills.cli.context import current, print_json, printable
 from eval_skills.cli.output.tables import Column, print_table
 from eval_skills.core.store import Store
@@ -67,7 +64,7 @@ def _direction(points: Sequence[TrendPoint]) -> str:
 def show_table(points: Sequence[TrendPoint], metric: str, steps: Steps, *, limit: int) -> None:
     """Print the newest `limit` points, oldest first, and before them those where the level changed; and say what is left out."""
     seen = _seen(points, steps, limit)
-    current().out().print(_table(seen, metric, steps))
+    _print_points(seen, metric, steps)
     if rest := len(points) - len(seen):
         current().say(
             f"{plural(rest, 'earlier run')} not shown; --limit {len(points)} shows all, and --json has them", style="dim"
@@ -78,14 +75,13 @@ def _seen(points: Sequence[TrendPoint], steps: Steps, limit: int) -> list[TrendP
     return [*(point for point in points[:-limit] if steps.sign(point) not in ("", SILENT)), *points[-limit:]]
 
 
-def _table(points: Sequence[TrendPoint], metric: str, steps: Steps) -> Table:
-    table, bounded, show = Table(box=None, pad_edge=False), metric in BOUNDED, shown(metric)
-    marked = any(map(steps.sign, points))
-    for name in ("date (UTC)", "run", "version", metric, *(["95 % interval"] if bounded else []), *([""] if marked else [])):
-        table.add_column(name, overflow="fold", justify="right" if name in {metric, "95 % interval"} else "left")
+def _print_points(points: Sequence[TrendPoint], metric: str, steps: Steps) -> None:
+    bounded, show, marked = metric in BOUNDED, shown(metric), any(map(steps.sign, points))
+    columns = [Column("date (UTC)", drop=2), Column("run"), Column("version", drop=1), Column(metric, right=True)]
+    columns += [Column("95 % interval", right=True)] if bounded else []
+    rows = []
     for point in points:
-        value = value_text(point, show)
-        cells = [point.timestamp.strftime("%Y-%m-%d %H:%M"), point.run_id, point.skill_version, value]
+        cells = [point.timestamp.strftime("%Y-%m-%d %H:%M"), point.run_id, point.skill_version, value_text(point, show)]
         cells += [numbers.interval(point.interval)] if bounded else []
-        table.add_row(*map(Text, [*cells, *([steps.sign(point)] if marked else [])]))
-    return table
+        rows.append([*cells, *([steps.sign(point)] if marked else [])])
+    print_table([*columns, *([Column("")] if marked else [])], rows)

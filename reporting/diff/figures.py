@@ -77,18 +77,21 @@ def lineage(skill: SkillDiff) -> str:
 
 
 def statistics_lines(found: PairedStatistics, failing: NewlyFailing | None = None) -> list[tuple[str, str]]:
-    """What the shared tasks say, as pairs of a name and a sentence."""
+    """What the shared tasks say, as pairs of a name and a sentence; where none differs there is nothing to test."""
     exact = "exact" if found.test == "sign_flip_exact" else f"10,000 draws, seed {found.seed}"
     lines = [
         ("tasks compared", f"{found.tasks:,}: {found.tasks_better:,} better, {found.tasks_worse:,} worse"),
         ("mean difference", f"{points(found.mean_difference)}, {_interval(found.interval)}"),
         *_newly_failing(failing),
-        ("sign-flip test", f"p = {found.p_value:.4g} ({exact}); Holm over the skills: p = {found.adjusted_p:.4g}"),
-        ("sign test", f"p = {found.sign_test_p:.4g}"),
-        ("floor", _floor(found)),
-        ("correlation", UNKNOWN if found.correlation is None else f"r = {found.correlation:z.2f} between both sides' tasks"),
-        ("sensitivity", sensitivity(found)),
     ]
+    if found.tasks_better or found.tasks_worse:
+        lines += [
+            ("sign-flip test", f"p = {found.p_value:.4g} ({exact}); Holm over the skills: p = {found.adjusted_p:.4g}"),
+            ("sign test", f"p = {found.sign_test_p:.4g}"),
+            ("floor", _floor(found)),
+            ("correlation", UNKNOWN if found.correlation is None else f"r = {found.correlation:z.2f} between both sides' tasks"),
+            ("sensitivity", sensitivity(found)),
+        ]
     if (missing := found.missing) is not None:
         count = plural(missing.before + missing.after, "item")
         bounds = f"the mean difference lies between {points(missing.lower)} and {points(missing.upper)}"

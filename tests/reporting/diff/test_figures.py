@@ -120,6 +120,15 @@ def test_p42_the_statistics_in_words(changes: dict[str, Any], name: str, text: s
     assert dict(statistics_lines(PairedStatistics.model_validate(STATISTICS | changes)))[name] == text
 
 
+def test_where_no_task_differs_nothing_is_tested_and_nothing_said_of_tests() -> None:
+    same = {"tasksBetter": 0, "tasksWorse": 0, "meanDifference": 0.0, "pValue": 1.0, "correlation": None, "smallestEffect": None}
+    lines = dict(statistics_lines(PairedStatistics.model_validate(STATISTICS | same | {"missing": None})))
+    assert lines == {
+        "tasks compared": "8: 0 better, 0 worse",
+        "mean difference": "0.0 pp, 95 % interval +6.4 pp to +35.3 pp",
+    }
+
+
 def test_p14_nothing_missing_is_not_mentioned() -> None:
     found = PairedStatistics.model_validate(STATISTICS | {"missing": None})
     assert "without a verdict" not in dict(statistics_lines(found))
