@@ -217,9 +217,13 @@ def known_list(value: Any) -> list[Any] | None:
 
 
 def expectation_of(task: EvalTask) -> Any:
-    """What was written of ``expectedOutput``, else of ``expected``; None where neither is given."""
-    expected = task.expected_output or task.expected
-    return None if expected is None else expected.model_dump(mode="json", by_alias=True, exclude_unset=True)
+    """What was written of ``expectedOutput``, else of ``expected``; where neither is given the evaluators with what they expect,
+    under the key that a task has for them, and None where there are none.
+    """
+    if (expected := task.expected_output or task.expected) is not None:
+        return expected.model_dump(mode="json", by_alias=True, exclude_unset=True)
+    written = task.model_dump(mode="json", by_alias=True, exclude_unset=True, include={"evaluator", "evaluators", "combine"})
+    return written or None
 
 
 def _rows(table: ItemTable, rows: slice) -> Iterator[dict[str, Any]]:

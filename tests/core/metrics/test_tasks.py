@@ -10,8 +10,8 @@ import pytest
 
 from eval_skills.core.errors import InputError
 from eval_skills.core.metrics.item_table import item_table
-from eval_skills.core.metrics.tasks import task_results_of
-from eval_skills.core.models import Benchmark, TaskResult
+from eval_skills.core.metrics.tasks import expectation_of, task_results_of
+from eval_skills.core.models import Benchmark, EvalTask, TaskResult
 from eval_skills.core.statistics.rates import IntArray
 from tests.tables import each_row
 
@@ -176,3 +176,25 @@ def test_whole_rows_may_come_from_elsewhere_a_part_at_a_time(monkeypatch: pytest
     found = task_results_of(table, slice(1, 6), BENCHMARK)
     assert [each.output for each in found] == ["a1", "b0", "b1", "c0", "c1"]
     assert asked_for == [2, 2, 1]
+
+
+@each_row(
+    ("task", "shown"),
+    [
+        pytest.param({"expectedOutput": {"value": 5}, "evaluator": "exact"}, {"value": 5}, id="output"),
+        pytest.param({"expected": {"tools": ["a"]}}, {"tools": ["a"]}, id="agent"),
+        pytest.param(
+            {"evaluator": {"type": "contains", "keywords": ["x"]}},
+            {"evaluator": {"type": "contains", "keywords": ["x"]}},
+            id="evaluator",
+        ),
+        pytest.param(
+            {"combine": "any", "evaluators": [{"type": "exact", "value": 1}, {"type": "exact", "value": 2}]},
+            {"combine": "any", "evaluators": [{"type": "exact", "value": 1}, {"type": "exact", "value": 2}]},
+            id="evaluators",
+        ),
+        pytest.param({"thresholds": {"maxLatency": 10}}, None, id="limits-alone"),
+    ],
+)
+def test_what_is_expected_is_shown_wherever_it_is_written(task: dict[str, Any], shown: Any) -> None:
+    assert expectation_of(EvalTask.model_validate({"id": "t", "inputData": {}, **task})) == shown
