@@ -92,6 +92,7 @@ COMMANDS = {
         "select": ("select:select_command", "Filter and rank skills by their evaluation reports."),
     },
     "Judge": {
+        "scorers": ("scorers:scorers_command", "List the scorers, or show one of them with its options."),
         "compare-answers": (
             "compare_answers:compare_answers_command",
             "Let a model decide, task by task, which of two runs answered better.",

@@ -160,6 +160,7 @@ UNCONFIGURED: dict[Command, str] = {
     ("config", "get", "KEY"): "the key that is asked for is the call itself",
     ("config", "set", "KEY"): "the key that is set is the call itself",
     ("config", "set", "VALUE"): "the value that is set is the call itself",
+    ("scorers", "NAME"): "the scorer that is shown is the call itself",
     ("store", "verify", "--repair"): "a file must not decide that something is put aside or removed",
     ("store", "verify", "--store"): "the key `store` at the top level says it",
 }

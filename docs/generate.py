@@ -10,7 +10,7 @@ import ast
 import inspect
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
@@ -21,7 +21,6 @@ from cyclopts import App, Group
 from cyclopts.argument import Argument, ArgumentCollection
 from cyclopts.help import create_parameter_help_panel
 from pydantic import TypeAdapter
-from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerationError
 
 from eval_skills.agent_skills.linting import rules as agent_skill_rules
 from eval_skills.cli.app import app
@@ -30,7 +29,7 @@ from eval_skills.core.config import Config
 from eval_skills.core.models import EvalTask, EvaluatorEntry
 from eval_skills.core.store.schema import RUN_SCHEMA, SCHEMAS, TURN_SCHEMA
 from eval_skills.core.store.sql import VIEWS
-from eval_skills.scorers.options import FILLED_IN
+from eval_skills.scorers.description import describe_scorer, type_words
 from eval_skills.scorers.registry import ScorerEntry, find_scorer, scorer_names
 
 DOCS = Path(__file__).parent
@@ -192,7 +191,7 @@ def _key_rows(leaf: tuple[str, ...], field: Any, above: str) -> Iterator[tuple[s
     default = field.get_default(call_default_factory=True)
     yield (
         f"`{'.'.join(leaf)}`",
-        words_of(schema),
+        type_words(schema),
         "" if default in (None, [], {}) else f"`{_written(default)}`",
         f"`{_variable(leaf)}`",
         _markdown(field.description or ""),
@@ -270,75 +269,23 @@ def _entry_row(model: type[EvalTask] | type[EvaluatorEntry], name: str) -> tuple
     words = {"evaluators": ENTRIES, "combine": RULES}.get(name)
     if words is None:
         hint: Any = _ANNOTATED[(field.annotation, *field.metadata)] if field.metadata else field.annotation
-        words = words_of(TypeAdapter(hint).json_schema())
+        words = type_words(TypeAdapter(hint).json_schema())
     return (f"`{field.alias or name}`", words, field.description or "")
 
 
 def _scorer(entry: ScorerEntry) -> str:
-    from eval_skills.scorers.options import EXPECTATIONS
-
-    names = " or ".join(f"`{each}`" for each in (entry.name, *entry.aliases))
-    parameters = inspect.signature(entry.target).parameters
+    found = describe_scorer(entry)
+    names = " or ".join(f"`{each}`" for each in (found.name, *found.aliases))
     rows = [
         (
-            f"`{option.written}`" + (" *" if option.name in EXPECTATIONS else ""),
-            _hint_words(option.hint),
-            "required" if option.required else _default(parameters[option.name].default),
+            f"`{option.name}`" + (" *" if option.expected else ""),
+            option.type,
+            "required" if option.required else f"`{option.default}`" if option.default else "",
         )
-        for option in entry.options.values()
-        if option.name not in FILLED_IN
+        for option in found.options
     ]
-    text = _docstring(inspect.getdoc(entry.target) or "")
     options = _table(("option", "type", "default"), rows) if rows else "It has no options.\n"
-    return f"## {entry.name}\n\nType: {names}\n\n{text}\n\n{options}"
-
-
-def _default(value: Any) -> str:
-    return "" if value is None or value == () else f"`{_written(value)}`"
-
-
-def _hint_words(hint: Any) -> str:
-    if hint is Any:
-        return "any JSON value"
-    try:
-        return words_of(TypeAdapter(hint).json_schema())
-    except (PydanticInvalidForJsonSchema, PydanticSchemaGenerationError):
-        return f"`{inspect.formatannotation(hint)}`"
-
-
-_TYPES = {
-    "string": "text",
-    "integer": "integer",
-    "number": "number",
-    "boolean": "true or false",
-    "object": "object",
-    "null": "null",
-}
-
-
-def words_of(schema: Mapping[str, Any]) -> str:
-    """A JSON schema in words: ``integer, 1 to 1024``; ``list of text``; ``one of `a`, `b```."""
-    if "anyOf" in schema:
-        return " or ".join(dict.fromkeys(words_of(each) for each in schema["anyOf"] if each != {"type": "null"}))
-    if "enum" in schema or "const" in schema:
-        return "one of " + ", ".join(f"`{each}`" for each in schema.get("enum", [schema.get("const")]))
-    if schema.get("type") == "array":
-        places = schema.get("prefixItems")
-        if places:
-            return f"list of {len(places)}: {words_of(places[0])}"
-        return f"list of {words_of(schema.get('items', {}))}"
-    if schema.get("type") == "object" and isinstance(schema.get("additionalProperties"), Mapping):
-        return f"object of {words_of(schema['additionalProperties'])}"
-    return _TYPES.get(schema.get("type", ""), "any JSON value") + _range(schema)
-
-
-def _range(schema: Mapping[str, Any]) -> str:
-    low, high, above = (schema.get(bound) for bound in ("minimum", "maximum", "exclusiveMinimum"))
-    low_words = f"above {above:,}" if above is not None else f"from {low:,}" if low is not None else ""
-    if low is not None and high is not None:
-        return f", {low:,} to {high:,}"
-    high_words = f"at most {high:,}" if high is not None else ""
-    return "".join(f", {each}" for each in (low_words, high_words) if each)
+    return f"## {found.name}\n\nType: {names}\n\n{_markdown(found.text)}\n\n{options}"
 
 
 def store_page() -> str:

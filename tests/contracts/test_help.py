@@ -96,6 +96,7 @@ OPTIONS: dict[tuple[str, ...], dict[str, str]] = {
         "--until": "", "--against": "", "--max-runs": "10", "--own-tests": "", "--skip-unreadable": "",
         **HELD, **BOUNDED, **JUDGED,
     },
+    ("scorers",): {},
     ("show",): {"--store": "./eval-store"},
     ("history",): {"--limit": "20", "--skill": "", "--benchmark": "", "--all": "", "--store": "./eval-store"},
     ("trend",): {

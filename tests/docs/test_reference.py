@@ -18,6 +18,7 @@ from eval_skills.core.config import Config
 from eval_skills.core.models import EvaluatorEntry
 from eval_skills.core.store.schema import RUN_SCHEMA, SCHEMAS, TURN_SCHEMA
 from eval_skills.core.store.sql import VIEWS
+from eval_skills.scorers.description import type_words
 from eval_skills.scorers.options import FILLED_IN
 from eval_skills.scorers.registry import find_scorer, scorer_names
 
@@ -140,7 +141,7 @@ def test_the_picture_has_every_room_and_only_imports_that_exist() -> None:
     ],
 )
 def test_types_are_put_into_words(schema: dict[str, object], words: str) -> None:
-    assert generate.words_of(schema) == words
+    assert type_words(schema) == words
 
 
 def test_every_key_of_several_evaluators_has_its_row(pages: dict[str, str]) -> None:
