@@ -49,7 +49,7 @@ class Score:
 
 
 def as_score(result: object) -> Score | None:
-    """A scorer's result as a Score: a Score or None as it is, true as 1, false as 0, a number as its value.
+    """A scorer's result as a Score: a Score or None as it is, true as 1, false as 0, a number as its value; NumPy's, too.
 
     An object may hold `score` (required), `passed` and `reason`, nothing else.
 
@@ -72,18 +72,24 @@ def _from_mapping(result: Mapping[Any, Any]) -> Score:
         raise InvalidScore(
             "a scorer's answer has no key 'score'; return a number from 0 to 1, true, false or {score, passed, reason}"
         )
-    passed, reason = result.get("passed"), result.get("reason")
+    passed, reason = _bare(result.get("passed")), result.get("reason")
     if not isinstance(passed, bool | None):
         raise InvalidScore(f"a scorer's answer has passed={passed!r}; it must be true or false")
     return Score(_share(result["score"], "score"), passed=passed, reason="" if reason is None else str(reason))
 
 
 def _share(value: object, name: str) -> float:
+    value = _bare(value)
     if not isinstance(value, int | float):
         raise InvalidScore(f"{name} is {str(value)[:80]!r}; it must be a number from 0 to 1")
     if math.isnan(value) or not 0 <= value <= 1:
         raise InvalidScore(f"{name} is {value}; it must lie between 0 and 1")
     return float(value)
+
+
+def _bare(value: Any) -> Any:
+    """A truth value or a number of NumPy as Python's: its comparisons return such."""
+    return value.item() if type(value).__module__ == "numpy" and getattr(value, "ndim", None) == 0 else value
 
 
 def remark(code: str, message: str, where: str) -> Reason:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import copy
 import functools
 import inspect
 import re
-import threading
 from collections.abc import Callable
-from contextvars import copy_context
 from typing import Any, ClassVar, Literal, Self, TypeVar, cast
 
 from pydantic import PrivateAttr
@@ -46,6 +43,7 @@ from eval_skills.core.errors import ContractError, InputError, ItemError, SkillE
 from eval_skills.core.fingerprint import digest_of_json
 from eval_skills.core.models import Skill, SkillResponse
 from eval_skills.core.text import one_line
+from eval_skills.core.threads import RaisedInThread, in_thread
 
 T = TypeVar("T")
 
@@ -205,18 +203,18 @@ class FunctionAdapter(Adapter):
         """The answer as JSON text, or what went wrong: whatever the object raises, even SystemExit, is its answer."""
         try:
             call = functools.partial(self._function, value, told)
-            result = call() if self._is_async else await _in_thread(lambda: _collected(call()))
+            result = call() if self._is_async else await in_thread(lambda: _collected(call()))
             if inspect.isawaitable(result):
                 result = await result
             if inspect.isasyncgen(result):
                 result = [piece async for piece in result]
-            return await _in_thread(lambda: write_json(plain(_collected(result))))
+            return await in_thread(lambda: write_json(plain(_collected(result))))
         except asyncio.CancelledError as error:
             task = asyncio.current_task()
             if task is not None and task.cancelling():
                 raise
             return self._failure(error)
-        except _Raised as raised:
+        except RaisedInThread as raised:
             return self._failure(raised.error)
         except (KeyboardInterrupt, GeneratorExit):
             raise
@@ -344,40 +342,3 @@ def _is_async(function: Callable[..., Any]) -> bool:
 def _collected(result: Any) -> Any:
     """`result`, or the list of what a generator gives."""
     return list(result) if inspect.isgenerator(result) else result
-
-
-class _Raised(Exception):
-    """What was raised in a thread: some exceptions (StopIteration, SystemExit) cannot be passed through a future."""
-
-    def __init__(self, error: BaseException) -> None:
-        super().__init__()
-        self.error = error
-
-
-async def _in_thread(work: Callable[[], T]) -> T:
-    """What `work` returns in a thread of its own, which keeps nobody waiting: neither the loop at its end, nor Python.
-
-    Raises:
-        _Raised: `work` raised; whatever it was.
-    """
-    loop = asyncio.get_running_loop()
-    done: asyncio.Future[tuple[T | None, BaseException | None]] = loop.create_future()
-
-    def settle(outcome: tuple[T | None, BaseException | None]) -> None:
-        if not done.done():
-            done.set_result(outcome)
-
-    def run() -> None:
-        outcome: tuple[T | None, BaseException | None]
-        try:
-            outcome = (work(), None)
-        except BaseException as error:  # noqa: BLE001 - it is raised where the result is awaited
-            outcome = (None, error)
-        with contextlib.suppress(RuntimeError):  # the run is over, and its loop closed
-            loop.call_soon_threadsafe(settle, outcome)
-
-    threading.Thread(target=copy_context().run, args=(run,), daemon=True, name="eval-skills-call").start()
-    result, error = await done
-    if error is not None:
-        raise _Raised(error)
-    return cast(T, result)

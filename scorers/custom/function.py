@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import functools
 import inspect
 from collections.abc import Callable
+from copy import deepcopy
 from typing import Any
 
-from eval_skills.core.errors import UsageError
+from eval_skills.core.errors import ScorerError, UsageError
 from eval_skills.core.models import EvalTask, SkillResponse
+from eval_skills.core.threads import RaisedInThread, in_thread
 from eval_skills.scorers.answer import unwrapped
 from eval_skills.scorers.options import Option, Options
 from eval_skills.scorers.registry import ScorerEntry
@@ -22,8 +23,8 @@ def function_scorer(name: str, function: Callable[..., Any]) -> ScorerEntry:
     """A function as the scorer `name`. It is called as ``function(output, expected, task)``, with as many of these as it takes.
 
     They are the answer (unwrapped, unless the expected value is an object), the expected value or None, and the task as its JSON
-    object. It returns what the function of a custom scorer does, or a `Score`. A coroutine function runs on the run's event loop,
-    any other in a thread; neither has a time limit.
+    object, all of them copies. It returns what the function of a custom scorer does, or a `Score`. A coroutine function runs on
+    the run's event loop, any other in a thread; neither has a time limit.
 
     Raises:
         UsageError: it cannot be called like this.
@@ -33,14 +34,32 @@ def function_scorer(name: str, function: Callable[..., Any]) -> ScorerEntry:
     async def judged(response: SkillResponse, *, task: EvalTask) -> Score:
         expected = task.expected_value
         output = response.output if isinstance(expected, dict) else unwrapped(response.output)
-        given = (output, expected, task.to_json())[:taken]
-        result = function(*given) if _is_coroutine_function(function) else await asyncio.to_thread(function, *given)
-        found = as_score(await result if inspect.isawaitable(result) else result)
+        given = deepcopy((output, expected, task.to_json())[:taken])  # a function may change what it gets
+        found = as_score(await _called(name, function, given))
         if found is None:
             raise InvalidScore(f"{name} returned None; return a number, true or false, an object, or a Score")
         return found
 
     return ScorerEntry(name, (), functools.update_wrapper(judged, function), Options({"task": Option("task", True, EvalTask)}))
+
+
+async def _called(name: str, function: Callable[..., Any], given: tuple[Any, ...]) -> Any:
+    """What the function returns, awaited where that has to be.
+
+    Raises:
+        ScorerError: it raised what would end more than this item, such as SystemExit.
+        Exception: whatever else it raises.
+    """
+    try:
+        result = function(*given) if _is_coroutine_function(function) else await in_thread(lambda: function(*given))
+        return await result if inspect.isawaitable(result) else result
+    except RaisedInThread as raised:
+        error = raised.error
+    except (SystemExit, GeneratorExit) as ending:
+        error = ending
+    if isinstance(error, Exception) and not isinstance(error, StopIteration):
+        raise error
+    raise ScorerError(f"{name} raised {type(error).__name__}{f': {error}' if str(error) else ''}") from error
 
 
 def _taken(name: str, function: Callable[..., Any]) -> int:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import threading
+import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -106,6 +109,65 @@ def test_what_it_raises_is_an_error_of_the_scorer_and_no_failure_of_the_skill() 
         (item,) = es.evaluate(capital, TASKS[:1], evaluator=function).reports[0].task_results
         assert (item.status, item.error_kind, item.score) == ("error", "scorer", None)
         assert message in (item.error_message or "")
+
+
+def test_what_would_end_more_than_the_item_is_its_error_too() -> None:
+    def leaves(output: str) -> bool:
+        raise SystemExit(3)
+
+    def stops(output: str) -> bool:
+        raise StopIteration
+
+    async def leaves_later(output: str) -> bool:
+        raise SystemExit(3)
+
+    for function, message in (
+        (leaves, "raised SystemExit: 3"),
+        (stops, "raised StopIteration"),
+        (leaves_later, "raised SystemExit"),
+    ):
+        (item,) = es.evaluate(capital, TASKS[:1], evaluator=function).reports[0].task_results
+        assert (item.status, item.error_kind) == ("error", "scorer")
+        assert message in (item.error_message or "")
+
+
+def test_what_it_changes_of_what_it_gets_is_changed_for_nobody_else() -> None:
+    def spoils(output: dict[str, Any], expected: dict[str, Any], task: dict[str, Any]) -> bool:
+        fresh = output == {"a": [1]} and expected == {"a": [1]} and task["tags"] == []
+        output["a"].append(2)
+        expected["a"].append(2)
+        task["tags"].append("spoilt")
+        return fresh
+
+    result = es.evaluate(lambda _: {"a": [1]}, [{"input": 0, "expected": {"a": [1]}}], evaluator=spoils, runs=2)
+    items = result.reports[0].task_results
+    assert [(item.status, item.output) for item in items] == [("pass", {"a": [1]})] * 2
+
+
+def test_one_that_never_returns_holds_nobody_up() -> None:
+    is_over = threading.Event()
+
+    def waits(output: str) -> bool:
+        return is_over.wait(60)
+
+    began = time.monotonic()
+    with pytest.raises(TimeoutError):
+        asyncio.run(asyncio.wait_for(es.aevaluate(capital, TASKS[:1], evaluator=waits), 1))
+    assert time.monotonic() - began < 30
+    is_over.set()
+
+
+@each_row(
+    ("given", "score"),
+    [
+        pytest.param(np.bool_(True), 1.0, id="truth"),
+        pytest.param(np.float32(0.5), 0.5, id="number"),
+        pytest.param({"score": np.int64(1), "passed": np.bool_(True)}, 1.0, id="object"),
+    ],
+)
+def test_values_of_numpy_are_values(given: Any, score: float) -> None:
+    (item,) = es.evaluate(capital, TASKS[:1], evaluator=lambda _: given).reports[0].task_results
+    assert item.score == score
 
 
 def test_several_evaluators_may_be_functions_and_names() -> None:
