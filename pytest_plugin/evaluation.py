@@ -143,12 +143,15 @@ def failing_clearly(what: str, work: Callable[[], T]) -> T:
 
 
 def _configured(root: Path, names: Iterable[str]) -> dict[str, Any]:
-    """What the rootdir's and the home's configuration files and variables say, with the defaults below; all but the store."""
+    """What the rootdir's and the home's configuration files and variables say, with the defaults below; all but the store.
+
+    The groups of commands are known by their names alone: none of them runs here, and to read all takes most of a second.
+    """
     from eval_skills.cli.app import app
     from eval_skills.cli.configuration import configuration_model
     from eval_skills.core.config import load_config
 
-    config = load_config({}, environ=os.environ, cwd=root, home=Path.home(), model=configuration_model(app)).config
+    config = load_config({}, environ=os.environ, cwd=root, home=Path.home(), model=configuration_model(app, ())).config
     values = {name: getattr(config, name) for name in names if name in type(config).model_fields and name != "store"}
     return {name: str(value) if isinstance(value, Path) else value for name, value in values.items()}
 

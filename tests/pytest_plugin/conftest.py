@@ -21,7 +21,12 @@ for line in sys.stdin:
     reply = {"error": {"code": 1, "message": asked["say"]}} if asked["task"] == "broken" else {"result": asked["say"]}
     print(json.dumps({"jsonrpc": "2.0", "id": request["id"], **reply}), flush=True)
 """
-INI = "[pytest]\nasyncio_mode = auto\nasyncio_default_fixture_loop_scope = function\n"
+INI = """[pytest]
+addopts = -p no:langsmith_plugin -p no:anyio
+asyncio_mode = auto
+asyncio_default_fixture_loop_scope = function
+"""
+"""Plugins of what is installed beside pytest are left out: LangSmith's alone takes half a second."""
 
 Project = Callable[..., pytest.Pytester]
 

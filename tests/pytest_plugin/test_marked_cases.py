@@ -179,10 +179,20 @@ def test_a_mark_that_cannot_make_cases_is_refused(project: Project) -> None:
 def test_workers_of_xdist_share_the_evaluation(project: Project) -> None:
     pytester = project(right="4", wrong="5", fine="4", broken="cannot")
     pytester.makepyfile(marked("test_sums", *BUSY, "min_completion=0.5"))
+    pytester.makeconftest(LOADED)
     result = pytester.runpytest_subprocess("-n", "2", "--junitxml=j.xml", timeout=300)
     result.assert_outcomes(passed=3, xfailed=2)
     assert sorted(called(pytester)) == ["broken", "fine", "right", "wrong"]
+    commands = [file.read_text() for file in pytester.path.glob("loaded-*")]
+    assert commands == [""] * 3, "reading the configuration imports every command"
 
+
+LOADED = """
+import os, pathlib, sys
+def pytest_sessionfinish():
+    commands = [name for name in sys.modules if name.startswith("eval_skills.cli.commands.")]
+    pathlib.Path(f"loaded-{os.getpid()}").write_text(" ".join(commands))
+"""
 
 KEEP = """
 import json, pathlib

@@ -232,7 +232,7 @@ def table(summary: RunSummary, width: int) -> list[str]:
 
 @pytest.mark.parametrize(
     ("width", "there"),
-    [(10_000, {"tool accuracy", "sequence correctness", "output quality"}), (78, {"tool accuracy"}), (30, set())],
+    [(10_000, {"tool accuracy", "sequence correctness", "output quality"}), (84, {"tool accuracy"}), (30, set())],
 )
 def test_the_terminal_shows_as_many_dimensions_as_fit(summary: RunSummary, width: int, there: set[str]) -> None:
     lines = table(summary, width)
