@@ -33,8 +33,9 @@ def commands_of(app: App, above: Command = ()) -> Iterator[tuple[Command, App]]:
             yield from commands_of(inner, command)
 
 
-KNOWN = {key: [Option(key, each) for each in inner.assemble_argument_collection()] for key, inner in commands_of(app)}
-OPTIONS = [option for command, inner in commands_of(app) for option in options_of(command, inner.assemble_argument_collection())]
+ARGUMENTS = {command: inner.assemble_argument_collection() for command, inner in commands_of(app)}
+KNOWN = {command: [Option(command, each) for each in arguments] for command, arguments in ARGUMENTS.items()}
+OPTIONS = [option for command, arguments in ARGUMENTS.items() for option in options_of(command, arguments)]
 TOP_LEVEL = {field.alias or name for name, field in Config.model_fields.items()}
 
 
