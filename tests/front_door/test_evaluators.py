@@ -144,6 +144,7 @@ def test_what_it_changes_of_what_it_gets_is_changed_for_nobody_else() -> None:
     assert [(item.status, item.output) for item in items] == [("pass", {"a": [1]})] * 2
 
 
+@pytest.mark.slow
 def test_one_that_never_returns_holds_nobody_up() -> None:
     is_over = threading.Event()
 
