@@ -11,7 +11,7 @@ from typing import Any
 from eval_skills.core.config.limits import LOCAL
 from eval_skills.core.errors import UsageError
 from eval_skills.scorers.custom.function import function_scorer
-from eval_skills.scorers.registry import ScorerEntry, knowing, known_scorer
+from eval_skills.scorers.registry import ScorerEntry, knowing, known_scorer, name_of_scorer
 
 
 @dataclass(slots=True)
@@ -24,21 +24,21 @@ class OwnEvaluators:
     def named(self, given: Any, place: str = "evaluator") -> Any:
         """The name of a function, which is an evaluator from now on; anything else as it is.
 
-        A function that is registered with `scorers.scorer` has its name from there.
+        What is registered with `scorers.scorer`, a function or a class, has its name from there.
 
         Raises:
             UsageError: it cannot be called as an evaluator, or its name is that of another one.
         """
         if not callable(given):
             return given
+        if (registered := name_of_scorer(given)) is not None:
+            return registered
         if isinstance(given, type):
             raise UsageError(f"{place} is the class {given.__name__}; give an instance of it, or a function")
         name = self._name_of(given)
-        other = known_scorer(name)
-        if other is not None and other.target is given:
-            return name
-        if other is not None or self._functions.get(name, given) is not given:
-            whose = "a scorer" if other is not None else "another function that judges here"
+        is_taken = known_scorer(name) is not None
+        if is_taken or self._functions.get(name, given) is not given:
+            whose = "a scorer" if is_taken else "another function that judges here"
             raise UsageError(f"{place}: {name} is the name of {whose}, too; rename the function")
         if name not in self.entries:
             self.entries[name], self._functions[name] = function_scorer(name, given), given

@@ -21,7 +21,6 @@ from eval_skills.core.config.call import CallOptions
 from eval_skills.core.config.limits import LOCAL, is_ray
 from eval_skills.core.errors import RunError
 from eval_skills.core.store import Journal
-from eval_skills.core.store.manifest import EXPERIMENT
 from eval_skills.core.text import plural
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.evaluation.batches import ItemBatch, batches_of
@@ -139,8 +138,7 @@ def publish_skill_effect(summary: RunSummary, plan: RunPlan) -> RunSummary:
 
 
 def _experiment(plan: RunPlan) -> Experiment | None:
-    provenance = plan.store.manifest(plan.run_id).provenance
-    return experiment_in(provenance) if EXPERIMENT in provenance else None
+    return experiment_in(plan.store.manifest(plan.run_id).provenance)
 
 
 PROGRESS_AFTER_S = 5.0

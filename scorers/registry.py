@@ -133,6 +133,11 @@ def known_scorer(name: str) -> ScorerEntry | None:
     return _entries.get(name)
 
 
+def name_of_scorer(target: object) -> str | None:
+    """The name under which a class or function is registered; None where it is not."""
+    return next((entry.name for entry in _entries.values() if entry.target is target), None)
+
+
 @contextmanager
 def knowing(scorers: Mapping[str, ScorerEntry]) -> Iterator[None]:
     """Inside, `find_scorer` knows these, too, and finds them first."""

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from eval_skills.core.models import Benchmark, Skill, SkillCompletionReport
 from eval_skills.core.selection import RankedSkill
 from eval_skills.core.store import ReachedLimit, Store, land_reports, mirror_sqlite
-from eval_skills.core.store.manifest import EXPERIMENT
 from eval_skills.core.text import plural
 from eval_skills.engine.definition.benchmark import benchmark_notes
 from eval_skills.engine.definition.request import part_remarks
@@ -220,7 +219,7 @@ def landed_reports(plan: RunPlan) -> list[SkillCompletionReport]:
     reports = skill_reports_of(items, plan.benchmark, plan.request.timeout_ms, detailed=detailed, whole=whole)
     reports = add_judge_figures(reports, items, plan.scorings, plan.store)
     manifest = plan.store.find_manifest(plan.run_id)
-    effect = effect_of_run(manifest, reports, plan.benchmark) if manifest and EXPERIMENT in manifest.provenance else None
+    effect = effect_of_run(manifest, reports, plan.benchmark) if manifest else None
     land_reports(plan.store, plan.run_id, None, reports, origin=plan.request.origin, effect=effect)
     if plan.store.layout.sqlite is not None:
         mirror_sqlite(plan.store, plan.run_id)

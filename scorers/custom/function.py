@@ -40,7 +40,14 @@ def function_scorer(name: str, function: Callable[..., Any]) -> ScorerEntry:
             raise InvalidScore(f"{name} returned None; return a number, true or false, an object, or a Score")
         return found
 
-    return ScorerEntry(name, (), functools.update_wrapper(judged, function), Options({"task": Option("task", True, EvalTask)}))
+    vars(judged)["__wrapped__"] = _code_of(function)  # whose file a run records
+    return ScorerEntry(name, (), judged, Options({"task": Option("task", True, EvalTask)}))
+
+
+def _code_of(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function that a partial one calls; the class of an object that can be called."""
+    bare = function.func if isinstance(function, functools.partial) else function
+    return bare if inspect.isroutine(bare) else type(bare)
 
 
 async def _called(name: str, function: Callable[..., Any], given: tuple[Any, ...]) -> Any:

@@ -17,8 +17,8 @@ import pytest
 import eval_skills as es
 from eval_skills.core.errors import UserError
 from eval_skills.core.fingerprint import digest_of_folder
-from eval_skills.core.models import Reason
-from eval_skills.scorers import Score
+from eval_skills.core.models import Reason, SkillResponse
+from eval_skills.scorers import Score, registry, scorer
 from tests.tables import each_row
 
 
@@ -198,12 +198,36 @@ def test_the_name_is_free_again_when_the_call_is_over() -> None:
         es.evaluate(capital, TASKS[:1], evaluator="judge")
 
 
-def test_a_run_records_which_code_judged(tmp_path: Path) -> None:
-    store = es.Store(str(tmp_path / "store"))
-    es.evaluate(capital, TASKS, evaluator=same_word, store=store)
+@each_row(
+    ("evaluator", "name"),
+    [
+        pytest.param(same_word, "same_word", id="function"),
+        pytest.param(Judge(), "Judge", id="object"),
+        pytest.param(partial(share, 0.25), "share", id="partial"),
+    ],
+)
+def test_a_run_records_which_code_judged(evaluator: Callable[..., Any], name: str, tmp_path: Path) -> None:
+    store = es.Store(str(tmp_path / name))
+    es.evaluate(capital, TASKS, evaluator=evaluator, store=store)
     (run_id,) = store.run_ids()
-    recorded = store.manifest(run_id).scorers
-    assert recorded == {"same_word": digest_of_folder(Path(__file__))}
+    assert store.manifest(run_id).scorers == {name: digest_of_folder(Path(__file__))}
+
+
+def test_a_registered_scorer_may_be_given_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "_entries", dict(registry._entries))
+
+    @scorer("loud")
+    def shouts(response: SkillResponse) -> bool:
+        return str(response.output).isupper()
+
+    @scorer("quiet")
+    class Whispers:
+        def score(self, response: SkillResponse) -> bool:
+            return str(response.output).islower()
+
+    tasks = [{"input": "Japan", "evaluator": each} for each in (shouts, Whispers)]
+    items = es.evaluate(str.upper, tasks).reports[0].task_results
+    assert [(item.status, item.scorer) for item in items] == [("pass", "loud"), ("fail", "quiet")]
 
 
 async def test_where_an_event_loop_runs() -> None:
