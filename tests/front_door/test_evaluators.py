@@ -123,7 +123,7 @@ def test_what_would_end_more_than_the_item_is_its_error_too() -> None:
 
     for function, message in (
         (leaves, "raised SystemExit: 3"),
-        (stops, "raised StopIteration"),
+        (stops, "stops raised StopIteration"),
         (leaves_later, "raised SystemExit"),
     ):
         (item,) = es.evaluate(capital, TASKS[:1], evaluator=function).reports[0].task_results
@@ -171,6 +171,17 @@ def test_values_of_numpy_are_values(given: Any, score: float) -> None:
     assert item.score == score
 
 
+def test_a_task_that_says_itself_how_it_is_judged_is_not_judged_by_the_function() -> None:
+    def never(output: str) -> bool:
+        return False
+
+    tasks: list[dict[str, Any]] = [
+        {"input": "Japan", "evaluators": [{"type": "exact", "value": "Tokyo"}]},
+        {"turns": [{"input": "Japan", "evaluator": {"type": "exact", "value": "Tokyo"}}]},
+    ]
+    assert es.evaluate(capital, tasks, evaluator=never).completion == 1
+
+
 def test_several_evaluators_may_be_functions_and_names() -> None:
     task = {"input": "Japan", "expected": "Tokyo", "evaluators": [same_word, "exact", {"type": same_word, "name": "word"}]}
     (item,) = es.evaluate(capital, [task], evaluator="contains").reports[0].task_results
@@ -194,8 +205,10 @@ def test_the_name_is_free_again_when_the_call_is_over() -> None:
 
     assert es.evaluate(capital, TASKS[:1], evaluator=first).completion == 1
     assert es.evaluate(capital, TASKS[:1], evaluator=judge).completion == 0
-    with pytest.raises(UserError, match="unknown scorer 'judge'"):
-        es.evaluate(capital, TASKS[:1], evaluator="judge")
+    assert es.score("Bern", TASKS[0], evaluator=judge).status == "fail"
+    for call in (es.score, es.evaluate):
+        with pytest.raises(UserError, match="unknown scorer 'judge'"):
+            call(capital, TASKS[0], evaluator="judge")
 
 
 @each_row(

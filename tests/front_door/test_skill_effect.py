@@ -58,6 +58,23 @@ def test_a_skill_that_helps(agent: dict[str, str]) -> None:
         effect.save("effect.pdf")
 
 
+def says_yes(output: str) -> bool:
+    return output == "yes"
+
+
+@pytest.mark.slow
+def test_a_function_may_judge(agent: dict[str, str]) -> None:
+    tasks = [{"id": task["id"], "input": task["input"]} for task in TASKS]
+    effect = es.skill_effect("csv-tools", agent="custom", agent_config=agent, tasks=tasks, evaluator=says_yes)
+    assert effect.verdicts == {"without": "better"}
+    with pytest.raises(
+        UsageError, match="evaluator says_yes is an object of this process, and task_runner dask judges in others"
+    ):
+        es.skill_effect(
+            "csv-tools", agent="custom", agent_config=agent, tasks=tasks, evaluator=says_yes, prefect=True, task_runner="dask"
+        )
+
+
 @pytest.mark.slow
 def test_a_kept_run_can_be_read_again(agent: dict[str, str]) -> None:
     async def in_a_notebook() -> es.EffectResult:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.cli.output.test_run import on_a_terminal
 from tests.tables import each_row
 
 Run = Callable[..., Any]
@@ -26,6 +27,13 @@ def points(result: Any) -> list[tuple[str, str, float]]:
     return [
         (series["benchmark"], point["runId"], point["value"]) for series in result.json["series"] for point in series["points"]
     ]
+
+
+def test_a_narrow_terminal_keeps_ids_and_intervals_whole_and_names_what_it_leaves_out(place: Any) -> None:
+    said = on_a_terminal(place, "trend", "--skill", "adder", "--benchmark", "sums", COLUMNS="66", NO_COLOR="1")
+    assert all(run_id in said for run_id in (FIRST, SECOND))
+    assert "95 % interval" in said
+    assert "left out for lack of room: date (UTC)" in said
 
 
 @pytest.mark.slow
