@@ -206,6 +206,8 @@ def test_the_name_is_free_again_when_the_call_is_over() -> None:
     assert es.evaluate(capital, TASKS[:1], evaluator=first).completion == 1
     assert es.evaluate(capital, TASKS[:1], evaluator=judge).completion == 0
     assert es.score("Bern", TASKS[0], evaluator=judge).status == "fail"
+    with pytest.raises(UserError, match="unknown scorer 'judge'"):
+        registry.find_scorer("judge")
     for call in (es.score, es.evaluate):
         with pytest.raises(UserError, match="unknown scorer 'judge'"):
             call(capital, TASKS[0], evaluator="judge")
