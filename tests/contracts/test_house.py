@@ -63,12 +63,20 @@ def test_make_imports_runs_the_linter() -> None:
 
 
 def kept_files() -> list[Path]:
-    """Every text file that is kept: what git knows, or would add."""
+    """Every file that is kept: what git knows, or would add."""
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
     listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     names = listed.stdout.split("\0") if listed.returncode == 0 else [str(path.relative_to(ROOT)) for path in ROOT.rglob("*")]
     paths = [ROOT / name for name in names if name and not BUILT & set(Path(name).parts)]
-    return [path for path in paths if path.suffix in TEXT and path.is_file() and not path.is_symlink()]
+    return [path for path in paths if path.is_file() and not path.is_symlink()]
+
+
+def test_no_file_that_a_program_made_is_kept() -> None:
+    """Wheels, archives and databases do not belong in the repository; only pictures are no text."""
+    kept = kept_files()
+    assert len(kept) > 100
+    binary = {path.relative_to(ROOT) for path in kept if b"\0" in path.read_bytes()}
+    assert {path for path in binary if path.suffix != ".png"} == set()
 
 
 MACHINE = {
@@ -80,7 +88,7 @@ MACHINE = {
 @pytest.mark.slow
 @pytest.mark.parametrize("what", MACHINE)
 def test_no_file_names(what: str) -> None:
-    files = [path for path in kept_files() if path != Path(__file__)]
+    files = [path for path in kept_files() if path.suffix in TEXT and path != Path(__file__)]
     assert len(files) > 100
     named = {
         f"{path.relative_to(ROOT)}: {found.group()}"
