@@ -6,6 +6,7 @@ SIGTERM or SIGHUP.
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import sys
@@ -18,6 +19,7 @@ from typing import Any
 from eval_skills.cli.context import begin, briefly, current, printable
 from eval_skills.cli.streams import print_everywhere
 from eval_skills.core.errors import EvalSkillsError, RunError, UsageError, UserError
+from eval_skills.core.text import excerpt
 
 _NEVER_BLANK = frozenset(
     {"--resume", "--skills", "--skills-dir", "--output-dir", "--benchmarks-dir", "--tasks", "--strategy", "--from", "--reports",
@@ -82,6 +84,10 @@ def _call(arguments: Sequence[str]) -> int:
         return _fail(interrupt, TERMINATED if isinstance(interrupt, Terminated) else INTERRUPTED)
     except BrokenPipeError:
         return 0
+    except OSError as error:
+        if error.errno != errno.ENAMETOOLONG:
+            return _fail(error, UNFINISHED)
+        return _fail(UsageError(f"{excerpt(error.filename)}: too long for a path; give the name of a file, not what is in it"), USAGE)
     except Exception as error:  # noqa: BLE001 - the last line of defence: a bug becomes a sentence and an exit code
         return _fail(error, UNFINISHED)
 

@@ -1,4 +1,4 @@
-"""A blank value is a variable that was not set, and means neither a new run nor the current folder."""
+"""A blank value is a variable that was not set, and means neither a new run nor the current folder; a huge one is no path."""
 
 from __future__ import annotations
 
@@ -22,3 +22,13 @@ def test_p40_a_blank_value_is_refused(arguments: list[str], capsys: pytest.Captu
     said = capsys.readouterr()
     assert said.out == ""
     assert said.err == f"eval-skills: {arguments[1]} is blank; give a value, or leave it out (is a variable empty?)\n"
+
+
+@pytest.mark.parametrize("option", ["--skills", "--tasks", "--benchmark"])
+def test_what_a_file_holds_is_not_its_name(option: str, capsys: pytest.CaptureFixture[str]) -> None:
+    given = {"--skills": "examples", "--tasks": "tasks.json"} | {option: '[{"id": "add"}]' * 400}
+    assert call(["eval", *(word for pair in given.items() for word in pair)]) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert "too long for a path; give the name of a file, not what is in it" in said.err
+    assert len(said.err) < 400
