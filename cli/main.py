@@ -87,7 +87,8 @@ def _call(arguments: Sequence[str]) -> int:
     except OSError as error:
         if error.errno != errno.ENAMETOOLONG:
             return _fail(error, UNFINISHED)
-        return _fail(UsageError(f"{excerpt(error.filename)}: too long for a path; give the name of a file, not what is in it"), USAGE)
+        what = f"{excerpt(error.filename)}: too long for a path; give the name of a file, not what is in it"
+        return _fail(UsageError(what), USAGE)
     except Exception as error:  # noqa: BLE001 - the last line of defence: a bug becomes a sentence and an exit code
         return _fail(error, UNFINISHED)
 

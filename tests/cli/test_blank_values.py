@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from eval_skills.cli.main import call
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize(
@@ -26,8 +30,8 @@ def test_p40_a_blank_value_is_refused(arguments: list[str], capsys: pytest.Captu
 
 @pytest.mark.parametrize("option", ["--skills", "--tasks", "--benchmark"])
 def test_what_a_file_holds_is_not_its_name(option: str, capsys: pytest.CaptureFixture[str]) -> None:
-    given = {"--skills": "examples", "--tasks": "tasks.json"} | {option: '[{"id": "add"}]' * 400}
-    assert call(["eval", *(word for pair in given.items() for word in pair)]) == 2
+    known = [] if option == "--skills" else ["--skills", str(ROOT / "examples" / "skills" / "calculator")]
+    assert call(["eval", *known, option, '[{"id": "add"}]' * 400]) == 2
     said = capsys.readouterr()
     assert said.out == ""
     assert "too long for a path; give the name of a file, not what is in it" in said.err
