@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, Group, Parameter
 
@@ -157,14 +157,18 @@ for _place, (_title, _commands) in enumerate(COMMANDS.items()):
         app.command(f"eval_skills.cli.commands.{_path}", name=_name, help=_help, group=_group)
 
 
+_FLAG: dict[str, Any] = {"show_default": False, "n_tokens": 0}
+"""An option that is on, off or not given; the scripts that cyclopts writes for shells take `bool | None` for one with a value."""
+
+
 @app.meta.default
 def _launch(
     *tokens: Annotated[str, Parameter(show=False, allow_leading_hyphen=True)],
     config: Annotated[Path | None, Parameter(name=["-c", "--config"], help="Configuration file")] = None,
-    json: Annotated[bool | None, Parameter(help="Print one JSON document on stdout and nothing else", show_default=False)] = None,
-    no_color: Annotated[bool | None, Parameter(help="Print without colour", show_default=False)] = None,
+    json: Annotated[bool | None, Parameter(help="Print one JSON document on stdout and nothing else", **_FLAG)] = None,
+    no_color: Annotated[bool | None, Parameter(help="Print without colour", **_FLAG)] = None,
     verbose: Annotated[
-        bool | None, Parameter(name=["-v", "--verbose"], help="Show Prefect's logs and tracebacks", show_default=False)
+        bool | None, Parameter(name=["-v", "--verbose"], help="Show Prefect's logs and tracebacks", **_FLAG)
     ] = None,
 ) -> int | None:
     typed = frozenset(key for key, value in {"json": json, "color": no_color, "verbose": verbose}.items() if value is not None)

@@ -114,6 +114,8 @@ def option(name: str, group: Group | None = None, *, help: str | None = None, de
         if (reader := _READERS.get(name) or (whole if hint is int else None))
         else {"consume_multiple": 1}
         if is_list
+        else {"n_tokens": 0}  # the scripts that cyclopts writes for shells take `bool | None` for an option with a value
+        if hint is bool
         else {}
     )
     more |= {"group": group} if group else {}

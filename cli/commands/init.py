@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import sys
 from collections.abc import Sequence
@@ -96,6 +97,14 @@ def _next(folder: Path) -> str:
 
 
 Shell = Literal["bash", "zsh", "fish"]
+_OFFERS_FILES = {"bash": (r"^complete -F", "complete -o default -F"), "zsh": (r"(\]:[\w-]+)(['\"] )", r"\1:_files\2")}
+"""What the generated script says of a value that it knows nothing of, and what makes the shell offer files; fish does anyway."""
+
+
+def _with_files(script: str, shell: Shell) -> str:
+    """The script, offering files where it has nothing better: `--skills` and `--tasks` take ids and URLs as well as paths."""
+    pattern, instead = _OFFERS_FILES.get(shell, ("$^", ""))
+    return re.sub(pattern, instead, script, flags=re.MULTILINE)
 
 
 def completion_command(shell: Annotated[Shell, Parameter(help="The shell to complete in")], /) -> int:
@@ -107,7 +116,7 @@ def completion_command(shell: Annotated[Shell, Parameter(help="The shell to comp
     """
     app = current().app
     assert app is not None
-    script = app.generate_completion(shell=shell)
+    script = _with_files(app.generate_completion(shell=shell), shell)
     if current().json:
         print_json({"shell": shell, "script": script})
     else:

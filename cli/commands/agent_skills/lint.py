@@ -39,7 +39,9 @@ def lint_command(
         int | None,
         Parameter(group=RULES_HELD, converter=whole, help="Characters that an agent lists of all descriptions [default: 8000]"),
     ] = None,
-    strict: Annotated[bool | None, Parameter(group=RESULTS, help="Exit with code 1 on warnings, too", show_default=False)] = None,
+    strict: Annotated[
+        bool | None, Parameter(group=RESULTS, help="Exit with code 1 on warnings, too", show_default=False, n_tokens=0)
+    ] = None,
     format: Annotated[  # noqa: A002 - the option's name
         str | None,
         Own("reports of evaluations have other formats"),
