@@ -18,13 +18,15 @@ from typing import Any
 
 import uvicorn
 from sqlalchemy import Engine, event
+from uvicorn.server import ServerState
 
 from eval_skills.cli.prefect_server.private import never_collected, prefect_home
 
 FAREWELL_S = 10.0
 COLLECTED_EVERY_S, COLLECTED_SHARE = 1.0, 0.03
 """A client that goes in the middle of a write leaves a transaction that only the garbage collector ends, and with it the lock on
-Prefect's SQLite database: collected late, as usual, every other client waits for a minute. It may take this share of the time."""
+Prefect's SQLite database: collected late, as usual, every other client waits for a minute. It may take this share of the time;
+while nobody asks anything, nothing is collected."""
 
 
 class _Server(uvicorn.Server):
@@ -34,7 +36,7 @@ class _Server(uvicorn.Server):
         with (prefect_home() / "eval-skills-server.lock").open("wb") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             await super().startup(sockets)
-        threading.Thread(target=_collect_garbage, daemon=True).start()
+        threading.Thread(target=_collect_garbage, args=[self.server_state], daemon=True).start()
 
 
 def main(port: int, *, stays: bool) -> None:
@@ -71,12 +73,15 @@ def _lock_before_reading(_connection: Any, _cursor: Any, statement: str, paramet
     return ("BEGIN IMMEDIATE" if statement == "BEGIN DEFERRED" else statement), parameters
 
 
-def _collect_garbage() -> None:
+def _collect_garbage(served: ServerState) -> None:
     gc.collect()
     gc.freeze()  # what a server has imported stays, and would be looked through every time
-    pause_s = COLLECTED_EVERY_S
+    pause_s, answered = COLLECTED_EVERY_S, 0
     while True:
         sleep(pause_s)
+        if not served.tasks and served.total_requests == answered:
+            continue  # who waits for a lock that is left after all is a task, too
+        answered = served.total_requests
         began = thread_time()
         gc.collect()
         pause_s = max(COLLECTED_EVERY_S, (thread_time() - began) / COLLECTED_SHARE)

@@ -78,9 +78,9 @@ def test_a_run_whose_server_stands_still_for_a_while_is_recorded_by_it(private_p
     [server] = private_place.servers()
     os.kill(server, signal.SIGSTOP)
     private_place.open_the_gate()
-    time.sleep(20)
+    assert process.wait_until(lambda: "is silent" in process.err), process.err
+    time.sleep(2)
     os.kill(server, signal.SIGCONT)
     assert process.end(within_s=180) == 0, process.err
     assert not [noise for noise in NOISE if noise in process.err], process.err
     assert private_place.landed() == private_place.calls() == Counter(f"t{n:03d}" for n in range(16))
-    assert "is silent" in process.err

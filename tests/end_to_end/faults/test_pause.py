@@ -39,12 +39,12 @@ def set_state(place: Workplace, kind: str, **details: Any) -> None:
     assert done["status"] == "ACCEPT", done
 
 
-def paused(place: Workplace, *options: str, **details: Any) -> Process:
-    """An evaluation that says that it is paused, with two items in flight."""
+def paused(place: Workplace, *options: str, for_s: float | None = None) -> Process:
+    """An evaluation that says that it is paused, with two items in flight; for `for_s`, as Prefect is told."""
     place.furnish(TASKS, free=BEGUN - 2)
     process = place.evaluate("--output-dir", "reports", "--concurrency", "2", *options)
     assert process.wait_until(lambda: place.calls().total() == BEGUN), process.err
-    set_state(place, "PAUSED", **details)
+    set_state(place, "PAUSED", **({"pause_timeout": str(datetime.now(UTC) + timedelta(seconds=for_s))} if for_s else {}))
     assert process.wait_until(lambda: "paused in Prefect; 2 items in flight finish; resume it there" in process.err), process.err
     return process
 
@@ -108,9 +108,9 @@ def test_a_run_that_is_cancelled_stops_what_is_in_flight(workplace: Workplace) -
 
 
 def test_a_run_that_is_not_resumed_in_time_ends_and_keeps_what_is_done(workplace: Workplace) -> None:
-    deadline = datetime.now(UTC) + timedelta(seconds=40)
-    process = paused(workplace, pause_timeout=deadline.isoformat())
+    process = paused(workplace, for_s=15)
     finish_what_is_in_flight(workplace, process)
+    deadline = datetime.fromisoformat(flow_run(workplace)["state"]["state_details"]["pause_timeout"])
     assert process.end() == 3, process.err
     assert datetime.now(UTC) > deadline
     assert "it was paused in Prefect and not resumed in time" in process.last_word

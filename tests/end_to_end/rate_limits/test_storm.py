@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.limited_service import limited_service
+from tests.warm_command import WarmCommand
 
-PER_S, PROCESSES, ITEMS = 20, 4, 1_600
+PER_S, PROCESSES, ITEMS = 40, 4, 1_600
 
 PROGRAM = """
 import json, sys
@@ -25,22 +23,19 @@ print(json.dumps([result.completion, *sorted({item.attempts for item in result.r
 
 
 @pytest.mark.slow
-def test_four_processes_ask_as_much_as_is_allowed_and_no_item_is_an_error(tmp_path: Path) -> None:
+def test_four_processes_ask_as_much_as_is_allowed_and_no_item_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, warm_command: WarmCommand
+) -> None:
     with limited_service(PER_S, burst=PER_S) as service:
         (tmp_path / "skill").mkdir()
         described = {"id": "web", "name": "web", "version": "1.0.0", "adapterType": "http", "entrypoint": service.url}
         (tmp_path / "skill" / "skill.json").write_text(json.dumps(described))
-        environ = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")}
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
         processes = [
-            subprocess.Popen(
-                [sys.executable, "-c", PROGRAM, str(tmp_path / "skill"), str(ITEMS // PROCESSES), str(tmp_path / f"store-{n}")],
-                stdout=subprocess.PIPE,
-                text=True,
-                env=environ,
-            )
+            warm_command.python(PROGRAM, str(tmp_path / "skill"), str(ITEMS // PROCESSES), str(tmp_path / f"store-{n}"))
             for n in range(PROCESSES)
         ]
-        said = [process.communicate(timeout=600)[0] for process in processes]
+        said = [process.output(timeout=600)[1] for process in processes]
     answered = service.bucket.answered
     assert [json.loads(each) for each in said] == [[1.0, 1]] * PROCESSES
     assert len(answered) == ITEMS
