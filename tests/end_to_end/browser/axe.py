@@ -13,15 +13,21 @@ from tests.end_to_end.browser.conftest import Page
 VENDOR = Path(__file__).parent / "vendor"
 
 FOUND = (
-    "axe.run(document).then(({violations}) => violations.map(({id, nodes}) => "
+    "axe.run(document, %s).then(({violations}) => violations.map(({id, nodes}) => "
     "[id, nodes.slice(0, 3).map((node) => `${node.html.slice(0, 200)}: ${node.failureSummary}`)]))"
 )
+EVERY_RULE, CONTRAST = "{}", "{runOnly: ['color-contrast']}"
 
 
 def violations(page: Page) -> list[Any]:
-    """What axe's rules find wrong in the page as it is, each with the first places."""
+    """What axe's rules find wrong in the page in light, and what changes in the dark: its contrasts; each with the first places."""
     page.value(f"{_source()}; undefined")
-    return list(page.value(FOUND))
+    found: list[Any] = []
+    for dark, rules in ((False, EVERY_RULE), (True, CONTRAST)):
+        page.look(dark=dark)
+        page.until(f"matchMedia('(prefers-color-scheme: dark)').matches === {json.dumps(dark)}")
+        found.extend(page.value(FOUND % rules))
+    return found
 
 
 @cache

@@ -14,17 +14,13 @@ from tests.end_to_end.browser.reports import agent_report, context, written
 pytestmark = pytest.mark.slow
 
 
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_report(page: Page, tmp_path: Path, kind: str, dark: bool) -> None:
-    page.look(dark=dark)
+def test_a_report(page: Page, tmp_path: Path, kind: str) -> None:
     page.open(KINDS[kind](tmp_path))
     assert violations(page) == []
 
 
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-def test_a_task_that_is_open(page: Page, tmp_path: Path, dark: bool) -> None:
-    page.look(dark=dark)
+def test_a_task_that_is_open(page: Page, tmp_path: Path) -> None:
     page.open(agent_report(tmp_path), "#skill=an_agent_of_some_name@1.0.0&task=trip")
     page.value("document.querySelectorAll('details').forEach((each) => (each.open = true))")
     assert violations(page) == []

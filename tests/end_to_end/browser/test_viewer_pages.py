@@ -135,11 +135,9 @@ def test_a_page_takes_texts_for_texts_and_is_usable_by_keys_on_a_phone_in_the_da
     assert page.value(focused), "what has the focus is not seen"
 
 
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "none"])
-def test_axe_finds_nothing(page: Any, pages: tuple[str, dict[str, str]], kind: str, dark: bool) -> None:
+def test_axe_finds_nothing(page: Any, pages: tuple[str, dict[str, str]], kind: str) -> None:
     address, names = pages
-    page.look(dark=dark)
     go(page, f"{address}{names[kind]}")
     assert violations(page) == []
 
