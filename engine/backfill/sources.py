@@ -15,7 +15,7 @@ from eval_skills.engine.backfill.request import BackfillRequest
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.rescoring.basis import ScoringBasis, scoring_basis
 from eval_skills.engine.rescoring.plan import rescoring_digest
-from eval_skills.engine.stored_runs.reports import recorded_request
+from eval_skills.engine.stored_runs.reports import recorded_request, refuse_without_evaluator
 from eval_skills.scorers import TaskScoring
 
 
@@ -80,6 +80,8 @@ class StoredRuns:
         then = recorded_request(manifest)
         if then is None and self._wanted is None:
             raise InputError("its manifest cannot be read; name its benchmark with --benchmark")
+        if then is not None:
+            refuse_without_evaluator(manifest, self._request.evaluator or then.evaluator)
         return rescoring_digest(self._store, run_id, self._basis(then or EvaluateRequest()))
 
     def _basis(self, then: EvaluateRequest) -> ScoringBasis:

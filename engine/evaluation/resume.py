@@ -22,6 +22,7 @@ from eval_skills.engine.definition.benchmark import digests_of_the_same
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.discovery import folders_at
 from eval_skills.engine.evaluation.plan import RunPlan, make_plan
+from eval_skills.engine.stored_runs.reports import refuse_without_evaluator
 from eval_skills.engine.stored_runs.run_ids import LATEST, named_run
 
 RUN_ID_SECOND = "%Y%m%dT%H%M%SZ"
@@ -131,6 +132,7 @@ def _request(manifest: Manifest, now: EvaluateRequest) -> tuple[EvaluateRequest,
     """The request to go on with, and a remark on options of a newer version, which have no effect here."""
     then, unknown = validate_known(EvaluateRequest, manifest.request, source=f"manifest of run {manifest.run_id}")
     _refuse_other_answers(then, now, manifest.run_id)
+    refuse_without_evaluator(manifest, then.evaluator)
     anew = {name: getattr(now, name) for name in _FOLLOW_THE_NEW_CALL if name in now.model_fields_set}
     remark = f"run {manifest.run_id} began with options that this version does not know and goes on without: {', '.join(unknown)}"
     merged = then.model_copy(update={"fail_fast": now.fail_fast, "retry_errors": now.retry_errors, **anew})

@@ -17,7 +17,7 @@ from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.rescoring.basis import ScoringBasis, scoring_basis
 from eval_skills.engine.rescoring.request import RescoreRequest
 from eval_skills.engine.stored_runs.chosen_tasks import with_chosen_tasks
-from eval_skills.engine.stored_runs.reports import recorded_request
+from eval_skills.engine.stored_runs.reports import recorded_request, refuse_without_evaluator
 from eval_skills.engine.stored_runs.run_ids import resolve_run_id
 
 ItemKey = tuple[str, str, int]
@@ -126,6 +126,8 @@ def _recorded(manifest: Manifest | None, results: Sequence[ItemResult], request:
     if then is None and request.benchmark is None and request.tasks is None:
         benchmark = results[0].benchmark_id
         raise InputError(f"the run's manifest cannot be read; name its benchmark, as with --benchmark {benchmark}")
+    if then is not None:
+        refuse_without_evaluator(manifest, request.evaluator or then.evaluator)
     return then or EvaluateRequest()
 
 

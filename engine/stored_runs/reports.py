@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from eval_skills.core.documents.loading import validate_known
-from eval_skills.core.errors import InputError, UserError
+from eval_skills.core.errors import InputError, UsageError, UserError
 from eval_skills.core.models import Benchmark, SkillCompletionReport, TaskResult, WorkspaceFile
 from eval_skills.core.models.base import collection_paused
 from eval_skills.core.models.dimensions import DIMENSIONS
@@ -28,6 +28,7 @@ from eval_skills.reporting.context import ReportContext
 from eval_skills.reporting.json_report import read_reports, reported_run
 from eval_skills.reporting.judging import judging_of
 from eval_skills.reporting.stopping import stop_words
+from eval_skills.scorers.registry import known_scorer
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -279,6 +280,19 @@ def recorded_request(manifest: Manifest | None) -> EvaluateRequest | None:
         return None
 
 
+def refuse_without_evaluator(manifest: Manifest | None, evaluator: str) -> None:
+    """Refuse to judge by a scorer that the run had and this process does not have.
+
+    Raises:
+        UsageError: that is so.
+    """
+    if manifest is not None and evaluator in (manifest.scorers or {}) and known_scorer(evaluator) is None:
+        raise UsageError(
+            f"the run was judged by {evaluator}, which is not known here: a function is known to the Python program that gives "
+            "it, a plug-in where it is installed"
+        )
+
+
 WITHOUT_BENCHMARK = "the reports are made from the items alone, without expected answers"
 
 
@@ -290,6 +304,7 @@ def benchmark_at_the_time(
     if manifest is None or request is None:
         return None, [f"the run's manifest cannot be read; {without}"]
     try:
+        refuse_without_evaluator(manifest, request.evaluator)
         with collection_paused():
             benchmark, folder = resolve_benchmark(request)
     except UserError as error:

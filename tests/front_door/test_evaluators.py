@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
 import time
 from collections.abc import Callable
@@ -15,9 +16,12 @@ import pandas as pd
 import pytest
 
 import eval_skills as es
+from eval_skills.cli.main import call
 from eval_skills.core.errors import UserError
 from eval_skills.core.fingerprint import digest_of_folder
 from eval_skills.core.models import Reason, SkillResponse
+from eval_skills.engine.rescoring.plan import plan_rescoring
+from eval_skills.engine.rescoring.request import RescoreRequest
 from eval_skills.scorers import Score, registry, scorer
 from tests.tables import each_row
 
@@ -208,9 +212,9 @@ def test_the_name_is_free_again_when_the_call_is_over() -> None:
     assert es.score("Bern", TASKS[0], evaluator=judge).status == "fail"
     with pytest.raises(UserError, match="unknown scorer 'judge'"):
         registry.find_scorer("judge")
-    for call in (es.score, es.evaluate):
+    for judging in (es.score, es.evaluate):
         with pytest.raises(UserError, match="unknown scorer 'judge'"):
-            call(capital, TASKS[0], evaluator="judge")
+            judging(capital, TASKS[0], evaluator="judge")
 
 
 @each_row(
@@ -298,3 +302,20 @@ def test_with_custom_code_of_a_benchmark_the_expected_answer_is_a_value() -> Non
     task = {"input": "Japan", "expected": "Tokyo", "evaluator": {"type": "custom", "customScorerPath": "judge.py"}}
     with pytest.raises(UserError, match="customScorerPath: the benchmark's folder is unknown"):
         es.evaluate(capital, [task], allow_custom_code=True)
+
+
+def test_a_stored_run_that_it_judged_is_not_judged_by_another_scorer_unasked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    judged = es.evaluate(capital, TASKS, evaluator=same_word, store="eval-store")
+    for command in (["rescore", "latest"], ["eval", "--resume", "latest"], ["backfill", "--mode", "rescore"]):
+        assert call(command) == 2
+        said = capsys.readouterr().err
+        assert "the run was judged by same_word, which is not known here: a function is known to the Python program" in said
+        assert "did you mean" not in said
+    known = [item.task_id for item in judged.reports[0].task_results]
+    tasks = [{"id": task_id, "inputData": {}, "expectedOutput": {"value": "Bern"}} for task_id in known]
+    (tmp_path / "tasks.json").write_text(json.dumps(tasks))
+    plan = plan_rescoring(RescoreRequest(run_id="latest", store="eval-store", tasks="tasks.json", evaluator="exact"))
+    assert len(plan.results) == len(TASKS)

@@ -20,7 +20,7 @@ EVERY_RULE, CONTRAST = "{}", "{runOnly: ['color-contrast']}"
 
 
 def violations(page: Page) -> list[Any]:
-    """What axe's rules find wrong in the page in light, and what changes in the dark: its contrasts; each with the first places."""
+    """What axe finds wrong in the page in light, and in the dark, where only contrasts are others; each with its first places."""
     page.value(f"{_source()}; undefined")
     found: list[Any] = []
     for dark, rules in ((False, EVERY_RULE), (True, CONTRAST)):
