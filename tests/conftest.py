@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, settings
 
 from eval_skills.cli.context import Invocation, begin
 from eval_skills.core.rate_limits import services
+from tests.ending import end
 
 gc.disable()  # until all tests are collected: what is imported stays, and looking through it takes an eighth of the time
 
@@ -45,21 +46,24 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-# Where tests wait for servers, browsers and processes more than they compute.
-_WAITING = ("end_to_end", "flows", "tasks", "docs")
+# Where tests take long: for servers, browsers and whole runs.
+_LONG = ("end_to_end", "flows", "tasks", "docs")
 
 
 @pytest.hookimpl(trylast=True)  # once it is known which tests are run
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Files whose tests wait begin evenly among those whose tests compute, the last a while before the end: workers that take
-    one after the other keep the cores busy all the time.
+    """The files of each folder begin evenly over the whole time, long ones a while before its end.
+
+    Tests of some folders wait and those of others compute: workers that take one after the other keep the cores busy.
     """
-    files = dict.fromkeys(item.path for item in items)
-    rooms = [Path(__file__).with_name(name) for name in _WAITING]
-    waiting = [file for file in files if any(file.is_relative_to(room) for room in rooms)]
-    computing = [file for file in files if file not in set(waiting)]
-    begins = {file: 0.85 * number / len(waiting) for number, file in enumerate(waiting)}
-    begins |= {file: number / len(computing) for number, file in enumerate(computing)}
+    folders: dict[Path, list[Path]] = {}
+    for file in dict.fromkeys(item.path for item in items):
+        folders.setdefault(file.parent, []).append(file)
+    long = [Path(__file__).with_name(name) for name in _LONG]
+    begins: dict[Path, float] = {}
+    for folder, files in folders.items():
+        last = 0.85 if any(folder.is_relative_to(room) for room in long) else 1.0
+        begins |= {file: last * (number + 0.5) / len(files) for number, file in enumerate(files)}
     items.sort(key=lambda item: begins[item.path])
 
 
@@ -70,6 +74,13 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(20_000, 20, 20)
     gc.enable()
     atexit.register(gc.unfreeze)  # duckdb reports what is left of its own at the end
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """A worker of xdist has told all it found, and the session waits for its end."""
+    if hasattr(config, "workerinput"):
+        end(0)
 
 
 _numbers = count()

@@ -7,7 +7,6 @@ front on a PATH, does the same for what a shell calls.
 
 from __future__ import annotations
 
-import atexit
 import fcntl
 import gc
 import json
@@ -19,20 +18,20 @@ import stat
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
-from typing import IO, NoReturn
+from typing import IO
 
 import pytest
 
 from eval_skills.cli import commands
 from eval_skills.cli.prefect_server.private import CLIENT_SETTINGS, QUIET, WITHOUT_TLS, apply, prefect_home
 from eval_skills.cli.running import NEEDED_BY_A_FLOW
+from tests.ending import end
 from tests.prefect_server import FOLDER
 
 SHIM = """#!{python} -ISs
@@ -231,7 +230,7 @@ def _answer(caller: socket.socket) -> None:
         os.chdir(folder)
         os.environ.clear()
         os.environ.update(variables)
-        _end(_code_of(arguments))
+        end(_code_of(arguments))
     for stream in streams:
         os.close(stream)
     while os.getpgid(child) != child:  # so that the group may be killed as soon as its id is known
@@ -241,17 +240,6 @@ def _answer(caller: socket.socket) -> None:
         code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
         caller.sendall(f"{code}\n".encode())
     os._exit(0)
-
-
-def _end(code: int) -> NoReturn:
-    """End as Python does, but for taking apart what is imported: that copies its memory first, a fifth of a second each time."""
-    threading._shutdown()  # type: ignore[attr-defined]
-    atexit._run_exitfuncs()
-    with suppress(OSError):
-        sys.stdout.flush()
-    with suppress(OSError):
-        sys.stderr.flush()
-    os._exit(code)
 
 
 def _code_of(arguments: list[str]) -> int:
