@@ -85,7 +85,7 @@ def _call(arguments: Sequence[str]) -> int:
     except BrokenPipeError:
         return 0
     except OSError as error:
-        if error.errno != errno.ENAMETOOLONG:
+        if error.errno != errno.ENAMETOOLONG or error.filename is None:
             return _fail(error, UNFINISHED)
         what = f"{excerpt(error.filename)}: too long for a path; give the name of a file, not what is in it"
         return _fail(UsageError(what), USAGE)

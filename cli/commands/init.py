@@ -103,7 +103,9 @@ _OFFERS_FILES = {"bash": (r"^complete -F", "complete -o default -F"), "zsh": (r"
 
 def _with_files(script: str, shell: Shell) -> str:
     """The script, offering files where it has nothing better: `--skills` and `--tasks` take ids and URLs as well as paths."""
-    pattern, instead = _OFFERS_FILES.get(shell, ("$^", ""))
+    if shell not in _OFFERS_FILES:
+        return script
+    pattern, instead = _OFFERS_FILES[shell]
     return re.sub(pattern, instead, script, flags=re.MULTILINE)
 
 

@@ -80,7 +80,7 @@ def _collect_garbage(served: ServerState) -> None:
     while True:
         sleep(pause_s)
         if not served.tasks and served.total_requests == answered:
-            continue  # who waits for a lock that is left after all is a task, too
+            continue  # a request that waits for a lock that is held in vain is a task
         answered = served.total_requests
         began = thread_time()
         gc.collect()
