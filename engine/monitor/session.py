@@ -81,7 +81,8 @@ class MonitorSession:
             raise
         self._saved = found or MonitorState(monitor_id=self.monitor_id, log=self.request.log)
         self.health = HealthMonitor(self.request.rule, self._saved.samples, self._saved.announced)
-        self.reader = LogReader(Path(self.request.log), self._records, self._saved.files)
+        known = self._saved.files
+        self.reader = LogReader(Path(self.request.log), self._records, known, knows_rotated=self._saved.knows_rotated)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
@@ -216,12 +217,13 @@ class MonitorSession:
         land_rows(self.store, "samples", batch_id, rows)
 
     def _save(self) -> None:
-        if self.reader.read == self.reader.bad:
+        if self.reader.bad and self.reader.read == self.reader.bad:
             return  # a wrong key or a wrong file: once that is fixed, reading has to start again
         self._saved = MonitorState(
             monitor_id=self.monitor_id,
             log=str(Path(self.request.log).resolve()),
             files=self.reader.marks(),
+            knows_rotated=True,
             window=window_of(self.health.samples),
             announced=self.health.announced,
         )

@@ -33,11 +33,15 @@ class WindowSample(Model):
 
 
 class MonitorState(Model):
-    """What the next call needs. `pending` is the batch that was about to land, until it is known that it has."""
+    """What the next call needs. `pending` is the batch that was about to land, until it is known that it has.
+
+    `knows_rotated`: `files` also holds what the log had been rotated to before the first call.
+    """
 
     monitor_id: str
     log: str
     files: list[FilePosition] = Field(default_factory=list)
+    knows_rotated: bool = False
     window: list[WindowSample] = Field(default_factory=list)
     announced: HealthStatus = "insufficient_data"
     pending: str | None = None

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
+from stat import S_ISREG
+from typing import BinaryIO
 
 from pydantic import Field
 
@@ -17,8 +19,19 @@ from eval_skills.core.models import Model
 HEAD_BYTES = 1024
 """A file is recognised by its first bytes: its name and its inode may both belong to another file by now."""
 
+_PARQUET = b"PAR1"
+
 _NAME = re.compile(r"(?P<stem>.+\.(?:jsonl|ndjson))(?:[.-](?P<turn>[0-9][0-9A-Za-z_.-]*))?|.+\.parquet")
+_TURN = re.compile(r"[.-][0-9][0-9A-Za-z_.-]*")
+"""What a rotated file has behind the name of the log: a number or a date."""
+
 _PACKED = (".gz", ".zst", ".bz2", ".xz", ".zip", ".lz4")
+
+_LISTINGS = 5
+"""Listings after which a log that keeps being rotated is read as it was seen last."""
+
+Inode = tuple[int, int]
+"""The device and the inode of a file."""
 
 
 class FilePosition(Model):
@@ -36,38 +49,61 @@ class FilePosition(Model):
     head_bytes: int = Field(ge=0)
 
 
+_START = FilePosition(path="", device=0, inode=0, offset=0, head=sha256().hexdigest()[:32], head_bytes=0)
+
+
 @dataclass(frozen=True, slots=True)
 class LogFile:
-    """A file of the log, and how far it had been read; None for a new one."""
+    """A file of the log as it was listed, and how far it has been read: 0 for a new one."""
 
     path: Path
-    mark: FilePosition | None
+    mark: FilePosition
 
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """The files to read, in order. `replaced` are known names with other content now, `left_out` files that are not logs."""
+    """The files to read, in order. `left_out` are files that are not logs.
+
+    `replaced` are files that are gone, though their name is still that of a file or of the log: they may have had unread lines.
+    `unseen` are the positions in files that may be between two names: the log was rotated while it was listed.
+    """
 
     files: list[LogFile]
     replaced: list[str]
     left_out: list[str]
+    unseen: list[FilePosition]
 
 
-def list_files(log: Path, marks: Sequence[FilePosition]) -> Listing:
+def list_files(log: Path, marks: Sequence[FilePosition], *, knows_rotated: bool = True) -> Listing:
     """The files of `log`: itself and what it was rotated to since, or all of a folder, at any depth, without hidden files.
 
     Known files come first (a rotated one holds older lines than its successor), then new ones by name, rotated ones
     (``app.jsonl.2``, ``app.jsonl.1``, ``app.jsonl``) oldest first. A missing log has none: it may be between its rotation and its
-    next line (see `check_log`).
+    next line (see `check_log`). Where `marks` do not know yet what a log that is one file was rotated to before it was first
+    looked at, that is taken as read.
+
+    Listing is not atomic: a file that is renamed meanwhile is seen under neither name, and one that is emptied before its copy is
+    seen is missing. So where a known file is, the listing is repeated until two agree; where none do, it is `unseen`, not gone.
     """
-    if log.is_dir():
-        found, left_out = _in_folder(log)
-    else:
-        found, left_out = _beside(log), []
-    known, replaced = _matched(found, marks)
-    files = [LogFile(path, known.get(path)) for path in found if path in known]
-    files += [LogFile(path, None) for path in found if path not in known and (log.is_dir() or path == log)]
-    return Listing(files, replaced, left_out)
+    before: tuple[dict[Path, Inode], list[FilePosition]] | None = None
+    is_settled = False
+    for _ in range(_LISTINGS):
+        found, left_out = _found(log)
+        known, missing = _by_inode(found, marks)
+        if is_settled := not missing or (found, missing) == before:
+            break
+        before = found, missing
+    if is_settled:
+        _match_copies(found, known, missing)
+    if not knows_rotated and not log.is_dir():
+        known |= {path: _end(path) for path in found if path not in known and path != log}
+    new = [path for path in found if path not in known]
+    files = [LogFile(path, _placed(known[path], path, inode)) for path, inode in found.items() if path in known]
+    files += [LogFile(path, _placed(_START, path, found[path])) for path in new]
+    if not is_settled:
+        return Listing(files, [], left_out, unseen=missing)
+    names = {str(log), *map(str, new)}
+    return Listing(files, [mark.path for mark in missing if mark.offset and mark.path in names], left_out, unseen=[])
 
 
 def check_log(log: Path) -> None:
@@ -83,22 +119,55 @@ def is_parquet(path: Path) -> bool:
     if path.suffix.lower() == ".parquet":
         return True
     with path.open("rb") as file:
-        return file.read(4) == b"PAR1"
+        return file.read(4) == _PARQUET
 
 
-def fingerprint(path: Path, size: int) -> str:
-    """The digest of the first `size` bytes of a file; of Parquet, of its length and its end."""
-    with path.open("rb") as file:
-        if is_parquet(path):
-            length = file.seek(0, os.SEEK_END)
-            file.seek(max(0, length - HEAD_BYTES))
-            return digest(b"%d:" % length + file.read(HEAD_BYTES))
-        return digest(file.read(size))
+def fingerprint(stream: BinaryIO, size: int) -> str:
+    """The digest of the first `size` bytes of a file; of Parquet, of its length and its end. The stream is left anywhere."""
+    stream.seek(0)
+    if stream.read(4) == _PARQUET:
+        length = stream.seek(0, os.SEEK_END)
+        stream.seek(max(0, length - HEAD_BYTES))
+        return digest(b"%d:" % length + stream.read(HEAD_BYTES))
+    stream.seek(0)
+    return digest(stream.read(size))
 
 
 def digest(content: bytes) -> str:
     """A digest of the beginning of a file."""
     return sha256(content).hexdigest()[:32]
+
+
+def inode_of(stat: os.stat_result) -> Inode:
+    """Which file it is, as long as it exists, whatever its name."""
+    return stat.st_dev, stat.st_ino
+
+
+def is_marked(stream: BinaryIO, mark: FilePosition) -> bool:
+    """Whether an open file is the one that was read up to `mark`: it begins alike, and is not shorter."""
+    if not mark.offset:
+        return True
+    whole = os.fstat(stream.fileno()).st_size
+    stream.seek(0)
+    is_longer = whole >= mark.offset or stream.read(4) == _PARQUET
+    return is_longer and fingerprint(stream, mark.head_bytes) == mark.head
+
+
+def _found(log: Path) -> tuple[dict[Path, Inode], list[str]]:
+    """The files of the log in order, each once, and the names in its folder that are not of a log."""
+    paths, left_out = _in_folder(log) if log.is_dir() else (_beside(log), [])
+    found: dict[Path, Inode] = {}
+    seen: set[Inode] = set()
+    for path in paths:
+        try:
+            stat = path.stat()
+        except FileNotFoundError:  # it was renamed meanwhile, or is a link to nothing
+            continue
+        inode = inode_of(stat)
+        if S_ISREG(stat.st_mode) and inode not in seen:
+            seen.add(inode)
+            found[path] = inode
+    return found, left_out
 
 
 def _in_folder(folder: Path) -> tuple[list[Path], list[str]]:
@@ -113,49 +182,74 @@ def _in_folder(folder: Path) -> tuple[list[Path], list[str]]:
 
 
 def _beside(log: Path) -> list[Path]:
-    turns = (f"{log.name}.", f"{log.name}-")
-    rotated = [path for path in log.parent.iterdir() if path.name.startswith(turns) and path.is_file()]
-    older = sorted((path.name for path in rotated if path.suffix.lower() not in _PACKED), key=_age)
-    return [*(log.parent / name for name in older), *([log] if log.exists() else [])]
+    behind = [path.name.removeprefix(log.name) for path in log.parent.iterdir() if path.name.startswith(log.name)]
+    turns = [turn for turn in behind if _TURN.fullmatch(turn) and Path(turn).suffix.lower() not in _PACKED]
+    return [*(log.with_name(log.name + turn) for turn in sorted(turns, key=_turn_age)), *([log] if log.exists() else [])]
 
 
 def _is_log(path: Path) -> bool:
-    return bool(_NAME.fullmatch(path.name)) and path.suffix.lower() not in _PACKED and path.is_file()
+    return bool(_NAME.fullmatch(path.name)) and path.suffix.lower() not in _PACKED and (path.is_file() or not path.exists())
 
 
 def _age(name: str) -> tuple[str, bool, int, str]:
     """A key that sorts by name, and rotated files before the one that is written to, the oldest first."""
     match = _NAME.fullmatch(name)
     stem, turn = (match["stem"] or name, match["turn"]) if match else (name, None)
-    counted = int(turn) if turn is not None and turn.isdigit() and len(turn) < 6 else 0  # longer ones are dates
-    return stem, turn is None, -counted, turn or ""
+    return stem, turn is None, *_turn_age(turn or "")
 
 
-def _matched(found: Sequence[Path], marks: Sequence[FilePosition]) -> tuple[dict[Path, FilePosition], list[str]]:
-    """The position in each known file, and the names whose content is gone."""
-    by_inode = {(mark.device, mark.inode): mark for mark in marks}
-    inodes = {path: (stat.st_dev, stat.st_ino) for path in found if (stat := _stat(path))}
-    known = {path: mark for path, inode in inodes.items() if (mark := by_inode.get(inode)) is not None and _begins_as(path, mark)}
+def _turn_age(turn: str) -> tuple[int, str]:
+    """A key that sorts what a rotated file has behind its name, the oldest first: counted downwards, dates upwards."""
+    number = turn.lstrip(".-")
+    return (-int(number) if number.isdigit() and len(number) < 6 else 0), turn  # longer ones are dates
+
+
+def _by_inode(found: Mapping[Path, Inode], marks: Sequence[FilePosition]) -> tuple[dict[Path, FilePosition], list[FilePosition]]:
+    """The positions in files that may have been renamed, and those whose file is missing."""
+    at = {(mark.device, mark.inode): mark for mark in marks}
+    known = {path: at[inode] for path, inode in found.items() if inode in at and _is_still(path, at[inode])}
     taken = {id(mark) for mark in known.values()}
-    rest = [mark for mark in marks if id(mark) not in taken]
+    return known, [mark for mark in marks if id(mark) not in taken]
+
+
+def _match_copies(found: Iterable[Path], known: dict[Path, FilePosition], missing: list[FilePosition]) -> None:
+    """Move positions from `missing` to `known` by content: a copy, whose original was emptied, or what was moved over a file."""
     for path in found:
-        if path not in known and (mark := next((each for each in rest if _begins_as(path, each)), None)) is not None:
-            known[path] = mark  # a copy, of which the original was emptied, or a new file that was moved over it
-            rest.remove(mark)
-    names = {str(path) for path in found}
-    return known, [mark.path for mark in rest if mark.offset and mark.path in names]
+        is_new = path not in known or not known[path].offset  # a copy may have the inode of an empty file that is gone
+        if is_new and (mark := next((each for each in missing if _begins_as(path, each)), None)) is not None:
+            known[path] = mark
+            missing.remove(mark)
+
+
+def _end(path: Path) -> FilePosition:
+    """The position at the end of a file, whose lines are not counted; at its start, where it cannot be read."""
+    try:
+        with path.open("rb") as stream:
+            size = os.fstat(stream.fileno()).st_size
+            head_bytes = min(size, HEAD_BYTES)
+            head = fingerprint(stream, head_bytes)
+    except OSError:
+        return _START
+    return _START.model_copy(update={"offset": size, "head": head, "head_bytes": head_bytes})
+
+
+def _placed(mark: FilePosition, path: Path, inode: Inode) -> FilePosition:
+    return mark.model_copy(update={"path": str(path), "device": inode[0], "inode": inode[1]})
+
+
+def _is_still(path: Path, mark: FilePosition) -> bool:
+    try:
+        with path.open("rb") as stream:
+            return is_marked(stream, mark)
+    except FileNotFoundError:  # it was renamed or removed meanwhile
+        return False
+    except OSError:  # it cannot be read for now: its position is kept
+        return True
 
 
 def _begins_as(path: Path, mark: FilePosition) -> bool:
     try:
-        longer = is_parquet(path) or path.stat().st_size >= mark.offset
-        return mark.offset > 0 and longer and fingerprint(path, mark.head_bytes) == mark.head
+        with path.open("rb") as stream:
+            return mark.offset > 0 and is_marked(stream, mark)
     except OSError:  # it was removed meanwhile
         return False
-
-
-def _stat(path: Path) -> os.stat_result | None:
-    try:
-        return path.stat()
-    except FileNotFoundError:
-        return None

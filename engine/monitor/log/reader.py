@@ -4,33 +4,50 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from eval_skills.core.errors import InputError
-from eval_skills.engine.monitor.log.files import HEAD_BYTES, FilePosition, LogFile, digest, fingerprint, is_parquet, list_files
+from eval_skills.engine.monitor.log.files import (
+    HEAD_BYTES,
+    FilePosition,
+    Inode,
+    LogFile,
+    digest,
+    fingerprint,
+    inode_of,
+    is_marked,
+    is_parquet,
+    list_files,
+)
 from eval_skills.engine.monitor.log.records import BadRecord, Interaction, RecordReader
 
 BAD_SHOWN = 20
 ROWS_AT_A_TIME = 256
+
+_REPLACED = "was emptied, replaced or removed: it is read from its start; lines added since the last look, if any, were missed"
 
 
 class LogReader:
     """Reads what is new in a log, with memory for one record (of Parquet, a few hundred) and one position per file.
 
     `read` counts records, `bad` those that are not interactions; `bad_lines` names the first of them, with file and line.
-    `record_bytes` is the size of the last record; `waiting` names files with an incomplete end.
+    `record_bytes` is the size of the last record; `waiting` names files with an incomplete end. `marks` are the positions of the
+    last reader, if there was one; `knows_rotated`: also in what the log had been rotated to before the first one.
     """
 
-    def __init__(self, log: Path, records: RecordReader, marks: list[FilePosition] | None = None) -> None:
+    def __init__(
+        self, log: Path, records: RecordReader, marks: Sequence[FilePosition] = (), *, knows_rotated: bool = False
+    ) -> None:
         self.read = self.bad = self.record_bytes = 0
         self.bad_lines: list[str] = []
         self.remarks: list[str] = []
         self.waiting: list[str] = []
         self._log, self._records = log, records
-        self._marks = {mark.path: mark for mark in marks or ()}
+        self._marks = _keyed(marks)
+        self._knows_rotated = knows_rotated
         self._cursor: Cursor | None = None
 
     def look(self) -> Iterator[Interaction]:
@@ -41,10 +58,11 @@ class LogReader:
         Raises:
             InputError: the log is one file, and that cannot be read.
         """
-        listing = list_files(self._log, list(self._marks.values()))
-        self._tell(listing.replaced, "was emptied or replaced; it is read from its start")
+        listing = list_files(self._log, list(self._marks.values()), knows_rotated=self._knows_rotated)
+        self._knows_rotated = True
+        self._tell(listing.replaced, _REPLACED)
         self._tell(listing.left_out, "is not a .jsonl, .ndjson or .parquet file; it is left out")
-        self._marks = {str(file.path): file.mark for file in listing.files if file.mark is not None}
+        self._marks = _keyed([*(file.mark for file in listing.files), *listing.unseen])
         self.waiting = []
         for file in listing.files:
             yield from self._interactions(file)
@@ -52,7 +70,7 @@ class LogReader:
     def marks(self) -> list[FilePosition]:
         """The position in every file."""
         if self._cursor is not None:
-            self._marks[str(self._cursor.path)] = self._cursor.mark()
+            self._marks[self._cursor.device, self._cursor.inode] = self._cursor.mark()
         return list(self._marks.values())
 
     def refuse(self, source: str, why: str) -> None:
@@ -77,8 +95,8 @@ class LogReader:
                     self.refuse(source, "nested too deeply to read")
                     continue
                 yield interaction
-        except FileNotFoundError:
-            return  # it was rotated meanwhile: the next call finds it
+        except (FileNotFoundError, _AnotherFile):
+            return  # it was rotated or emptied meanwhile: the next look finds it
         except OSError as error:
             self._unreadable(file.path, error.strerror or str(error))
         finally:
@@ -103,11 +121,10 @@ class LogReader:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        stat = file.path.stat()
-        done = file.mark.offset if file.mark else 0
+        done = file.mark.offset
         try:
-            with pq.ParquetFile(file.path, pre_buffer=False) as table:
-                self._cursor = Cursor(file.path, stat.st_dev, stat.st_ino, done, 0, fingerprint(file.path, 0))
+            with file.path.open("rb") as stream, pq.ParquetFile(_checked(stream, file), pre_buffer=False) as table:
+                self._cursor = Cursor(file.path, file.mark.device, file.mark.inode, done, 0, fingerprint(stream, 0))
                 row, groups = _groups_beyond(table.metadata, done)
                 for batch in table.iter_batches(batch_size=ROWS_AT_A_TIME, row_groups=groups):
                     self.record_bytes = batch.nbytes // max(1, batch.num_rows)
@@ -130,6 +147,11 @@ class LogReader:
         for name in names:
             if len(self.remarks) < BAD_SHOWN and (remark := f"{name} {what}") not in self.remarks:
                 self.remarks.append(remark)
+
+
+def _keyed(marks: Iterable[FilePosition]) -> dict[Inode, FilePosition]:
+    """The positions by what a file keeps when it is renamed."""
+    return {(mark.device, mark.inode): mark for mark in marks}
 
 
 def _groups_beyond(metadata: Any, rows: int) -> tuple[int, list[int]]:
@@ -191,15 +213,26 @@ class Cursor:
         )
 
 
+class _AnotherFile(Exception):
+    """By the time it was opened, the name of a listed file belonged to another one, or it had been emptied."""
+
+
+def _checked(stream: BinaryIO, file: LogFile) -> BinaryIO:
+    """The stream, at its start, where it is the file that was listed: a position in another one would pass over its lines."""
+    if inode_of(os.fstat(stream.fileno())) != (file.mark.device, file.mark.inode) or not is_marked(stream, file.mark):
+        raise _AnotherFile
+    stream.seek(0)
+    return stream
+
+
 def opened(file: LogFile, stream: BinaryIO) -> Cursor:
-    """A cursor at the file's known position, or at its start, to which the stream is moved; OSError for a compressed file."""
-    stat = os.fstat(stream.fileno())
-    offset, line = (file.mark.offset, file.mark.line) if file.mark else (0, 0)
-    head = stream.read(min(offset, HEAD_BYTES))
-    if not offset and stream.read(2) == _GZIP:
+    """A cursor at the file's known position, to which the stream is moved; OSError for a compressed file."""
+    mark = file.mark
+    head = _checked(stream, file).read(min(mark.offset, HEAD_BYTES))
+    if not mark.offset and stream.read(2) == _GZIP:
         raise OSError("it is compressed; unpack it first")
-    stream.seek(offset)
-    return Cursor(file.path, stat.st_dev, stat.st_ino, offset, line, head)
+    stream.seek(mark.offset)
+    return Cursor(file.path, mark.device, mark.inode, mark.offset, mark.line, head)
 
 
 def whole_lines(stream: BinaryIO, cursor: Cursor) -> Iterator[tuple[int, bytes | None]]:

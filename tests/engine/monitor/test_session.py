@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -169,6 +170,14 @@ class TestGoingOn:
         with pytest.raises(InputError, match="--restart"):
             monitor(log, store)
         assert monitor(log, store, restart=True)[0].read == 1
+
+    def test_a_log_that_is_empty_at_every_call_is_read_where_it_was_copied_to(self, log: Path, store: Store) -> None:
+        log.touch()
+        monitor(log, store)
+        write(log, record(1))
+        shutil.copy(log, f"{log}.1")
+        os.truncate(log, 0)
+        assert monitor(log, store)[0].sampled == 1
 
 
 class TestBadRecords:

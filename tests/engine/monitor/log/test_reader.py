@@ -42,7 +42,7 @@ class Log:
         self.reader = self._reader([])
 
     def _reader(self, marks: list[Any]) -> LogReader:
-        return LogReader(self.path, RecordReader(LogFields()), marks)
+        return LogReader(self.path, RecordReader(LogFields()), marks, knows_rotated=bool(marks))
 
     def new(self, *, restarted: bool = False) -> list[str]:
         """The ids of what is new; `restarted`: as another process sees it, that knows the marks alone."""
@@ -152,7 +152,7 @@ def test_a_log_that_was_emptied_is_read_from_its_start_and_that_is_said(log: Log
     log.new()
     log.path.write_text(lines(4))
     assert log.new(restarted=True) == ["4"]
-    assert log.reader.remarks == [f"{log.path} was emptied or replaced; it is read from its start"]
+    assert log.reader.remarks == [f"{log.path} {log_reader._REPLACED}"]
 
 
 def test_a_log_that_was_emptied_and_has_outgrown_its_old_length_is_another_one(log: Log) -> None:
@@ -167,6 +167,7 @@ def test_a_log_that_is_gone_for_a_moment_is_waited_for(log: Log) -> None:
     log.new()
     log.path.unlink()
     assert log.new() == []
+    assert log.reader.remarks == [f"{log.path} {log_reader._REPLACED}"]
     log.path.write_text(lines(2))
     assert log.new() == ["2"]
 
