@@ -79,8 +79,7 @@ picture: $(VENV)/.dev  ## Draw the rooms for CONTRIBUTING from the imports
 	$(BIN)/python -m docs.picture
 
 clean:  ## Remove everything that was built or written
-	rm -rf $(VENV) .bench build dist *.egg-info reports eval-store .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis .cache \
-		docs/reference docs/how-to/deployments.md docs/images/*-flow-run.png
+	rm -rf $(VENV) .bench build dist *.egg-info reports eval-store .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis .cache
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "eval-skills needs Python >= 3.11; this is " + sys.version.split()[0] + ". Try: make PYTHON=python3.11")'

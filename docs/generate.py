@@ -1,7 +1,6 @@
 """Write the reference pages from the code: commands, configuration, scorers, rules, the store's columns, the Python API.
 
-``python -m docs.generate`` writes them into ``docs/reference/`` (and ``deployments/README.md`` as a page of the site); git
-ignores them, and every build writes them anew, so they are never stale. ``python -m docs.generate FOLDER`` writes them elsewhere.
+``python -m docs.generate`` writes them into ``docs/reference/``, and a test compares them with the code, so they are never stale.
 """
 
 from __future__ import annotations
@@ -65,7 +64,6 @@ def pages() -> dict[str, str]:
         "reference/agent-skill-rules.md": rules_page(),
         "reference/store.md": store_page(),
         "reference/python.md": python_page(),
-        "how-to/deployments.md": deployments_page(),
     }
 
 
@@ -118,7 +116,7 @@ OPTION_HEAD = ("option", "meaning", "default", "key")
 def _command(command: tuple[str, ...], inner: App) -> str:
     arguments = inner.assemble_argument_collection()
     keys = {option.argument.names: option for option in options_of(command, arguments)}
-    text, examples = _description(inner.help)
+    text, examples = _description(inner.default_command.__doc__ or "")  # its help is the line that its list has of it
     parts = [f"## eval-skills {' '.join(command)}\n", text]
     if examples:
         parts.append("```console\n" + "\n".join(f"$ {each}" for each in examples) + "\n```\n")
@@ -327,7 +325,11 @@ def _schema_notes() -> Iterator[tuple[Any, str]]:
 
 def python_page() -> str:
     """The documented names, each rendered from its docstring by mkdocstrings."""
-    parts = [DRAFT + "# Python API\n\n[Evaluate from Python](../how-to/python-api.md) shows the way in.\n"]
+    head = (
+        "# Python API\n\n[Evaluate from Python](../how-to/python-api.md) shows the way in. Where this page is built "
+        "(`make docs`), every `:::` line is a signature with its docstring.\n"
+    )
+    parts = [DRAFT + head]
     shown: set[str] = set()
     for heading, (module, names) in PUBLIC.items():
         places = [place_of(module, name) for name in (names or public_names(module))]
@@ -351,16 +353,6 @@ def place_of(module: str, name: str) -> str:
     return f"{defined.__module__}.{defined.__qualname__}"
 
 
-def deployments_page() -> str:
-    """``deployments/README.md`` as a page of the site: its links to other files of the folder become their names, those to
-    pages lead there."""
-    text = (ROOT / "deployments" / "README.md").read_text(encoding="utf-8")
-    (DOCS / "images").mkdir(exist_ok=True)
-    text = re.sub(r"!\[([^]]*)\]\(images/([^)]+)\)", r"![\1](../images/\2)", text)
-    text = text.replace("](../docs/", "](../")
-    return DRAFT + re.sub(r"(?<!!)\[([^]]+)\]\((?!https?://|#|\.\./)([^)]+)\)", r"`deployments/\2`", text)
-
-
 def _docstring(text: str) -> str:
     """A docstring as Markdown: double backquotes become single ones."""
     return _markdown(inspect.cleandoc(text).replace("``", "`"))
@@ -375,16 +367,6 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "".join("| " + " | ".join(" ".join(cell.replace("|", "\\|").split()) for cell in line) + " |\n" for line in lines)
 
 
-def write(folder: Path) -> None:
-    """Write all pages below `folder`, and the pictures that they show."""
-    for path, text in pages().items():
-        target = folder / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(text, encoding="utf-8")
-    (folder / "images").mkdir(exist_ok=True)
-    for picture in (ROOT / "deployments" / "images").glob("*.png"):
-        (folder / "images" / picture.name).write_bytes(picture.read_bytes())
-
-
 if __name__ == "__main__":
-    write(Path(sys.argv[1]) if len(sys.argv) > 1 else DOCS)
+    for page, content in pages().items():
+        (DOCS / page).write_text(content, encoding="utf-8")

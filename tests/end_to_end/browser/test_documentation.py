@@ -10,8 +10,6 @@ from typing import Any
 
 import pytest
 
-from docs.generate import write
-
 ROOT = Path(__file__).parents[3]
 ZENSICAL = Path(sys.executable).with_name("zensical")
 pytestmark = pytest.mark.slow
@@ -27,7 +25,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         if room.is_symlink():
             (folder / room.name).symlink_to(ROOT / room.name)
     (folder / "eval_skills").symlink_to(ROOT / "eval_skills")
-    write(folder / "docs")
     for command in (
         [str(ZENSICAL), "build", "--strict", "--clean"],
         [sys.executable, str(ROOT / "docs" / "offline.py"), "build/site"],
