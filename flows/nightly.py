@@ -16,17 +16,26 @@ from eval_skills.engine.nightly.request import NightlyRequest
 from eval_skills.engine.nightly.summary import NightSummary, NoSuiteRan
 from eval_skills.flows.suites import evaluate_all
 from eval_skills.tasks.flow_runs import describe_flow_run, not_planned
-from eval_skills.tasks.nightly import announce, compare_suites, conclude, log_night, open_night, prune, publish_suite
+from eval_skills.tasks.nightly import (
+    announce,
+    compare_suites,
+    conclude,
+    log_night,
+    open_night,
+    prune,
+    publish_suite,
+    record_night,
+)
 from eval_skills.tasks.pauses import run_ended_parts_again
 from eval_skills.tasks.runner import EventLoopTaskRunner, returned, unwalked, unwrap
 
-STAGES = 4
-"""Prefect task runs of every night besides those per suite: open_night, compare_suites, conclude, announce."""
+STAGES = 5
+"""Prefect task runs of every night besides those per suite: open_night, compare_suites, conclude, announce, record_night."""
 
 
 @flow(task_runner=EventLoopTaskRunner(), persist_result=False, on_completion=[unwrap])
 def nightly(request: NightlyRequest) -> NightSummary:
-    """Evaluate every suite as a subflow, compare, confirm what changed, record, publish, announce, and delete old items.
+    """Evaluate every suite as a subflow, compare, confirm what changed, publish, announce, record, and delete old items.
 
     The flow run fails only if no suite could run at all; a regression, or a single suite that could not run, is in its result.
 
@@ -48,6 +57,7 @@ def nightly(request: NightlyRequest) -> NightSummary:
     for suite, history in zip(summary.suites, night.histories, strict=True):
         publish_suite.with_options(task_run_name=f"publish {suite.name}")(unwalked(suite), unwalked(history), summary.night_id)
     announce(unwalked(summary))
+    record_night(unwalked(night), unwalked(summary))
     log_night(summary, request.options.secrets)
     if request.keep_days is not None:
         summary = prune(unwalked(night), unwalked(summary), request.keep_days)

@@ -18,7 +18,7 @@ from eval_skills.core.store.effects import points_of
 from eval_skills.core.viewer_pages import run_page
 from eval_skills.engine.nightly.events import NightEvent, events_of, prune_old_items
 from eval_skills.engine.nightly.evidence import SuiteEvidence, SuiteRun, gather
-from eval_skills.engine.nightly.execution import concluded
+from eval_skills.engine.nightly.execution import concluded, record
 from eval_skills.engine.nightly.plan import NightPlan, SuiteHistory, plan_night
 from eval_skills.engine.nightly.request import NightlyRequest
 from eval_skills.engine.nightly.summary import NightEffect, NightSummary, SuiteOutcome, gone_explanation
@@ -52,7 +52,7 @@ def conclude(
     fresh: Mapping[int, FreshRuns],
     recorded: tuple[tuple[str, ...], int],
 ) -> NightSummary:
-    """Classify every skill and record the night in the store; later nights compare with it."""
+    """Classify every skill."""
     return replace(concluded(night, evidence, fresh), flow_runs=recorded[0], task_runs=recorded[1])
 
 
@@ -88,6 +88,12 @@ def announce(summary: NightSummary) -> list[NightEvent]:
     for event in events:
         emit_event(event=event.name, resource=event.resource, payload=event.payload)
     return events
+
+
+@task(persist_result=False, cache_policy=NO_CACHE)
+def record_night(night: NightPlan, summary: NightSummary) -> None:
+    """Record the night in the store; later nights compare with it."""
+    record(night, summary)
 
 
 @task(persist_result=False, cache_policy=NO_CACHE)

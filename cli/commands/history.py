@@ -66,9 +66,12 @@ def history_command(
     return 0
 
 
-def _resume(run: PastRun, store: Store) -> str:
+def _resume(run: PastRun, store: Store) -> str | None:
+    """The command that finishes an unfinished run; None of a finished one, and of one whose manifest is not there."""
     from eval_skills.reporting.stopping import resume_words
 
+    if run.state != "unfinished" or store.find_manifest(run.run_id) is None:
+        return None
     return resume_words(run.run_id, store.path, run.stopped)
 
 
@@ -87,7 +90,7 @@ def _entry(run: PastRun, store: Store, changes: RunChanges | None) -> dict[str, 
         "judging": [_judged(each) for each in run.judging] or None,
         "effect": _effect_document(run),
         "changes": changes and _changes(changes),
-        "resume": _resume(run, store) if run.state == "unfinished" else None,
+        "resume": _resume(run, store),
     }
 
 
@@ -127,8 +130,10 @@ def _show(runs: list[PastRun], store: Store, changes: Mapping[str, RunChanges], 
     cells = [_cells(run) | _further(run, changes) for run in runs]
     print_table(columns, [[printable(row[column.name]) for column in columns] for row in cells])
     for run in runs:
-        if run.state == "unfinished":
-            current().say(f"continue with  {_resume(run, store)}", style="yellow")
+        if (command := _resume(run, store)) is not None:
+            current().say(f"continue with  {command}", style="yellow")
+        elif run.state == "unfinished":
+            current().say(f"{run.run_id} was stopped before its plan was written down: evaluate it anew", style="yellow")
 
 
 def _columns() -> list[Column]:

@@ -177,7 +177,7 @@ class ProcessLimits(Form, defer_build=True):
     max_output_bytes: OutputBytes | None = Field(
         title="Size of an answer, bytes",
         default=None,
-        description="Limit of one answer in bytes; 5,000,000 where neither this nor the skill sets one",
+        description="At most so many bytes in one answer, whatever a skill sets for itself; one that sets nothing has 5,000,000",
         examples=[1_000_000],
     )
     sandbox: SandboxName = Field(default="none", description="Where skill processes run: none, or bwrap (bubblewrap)")

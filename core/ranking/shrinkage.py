@@ -52,4 +52,5 @@ def _kept(rates: FloatArray) -> float:
     left = known - means[:, None] - known.mean(axis=0) + known.mean()
     between = tasks * float(np.square(means - means.mean()).sum()) / (skills - 1)
     within = float(np.square(left).sum()) / ((skills - 1) * (tasks - 1))
-    return max(0.0, 1 - within / between) if between > _SAME else 0.0
+    kept = 1 - within / between if between > _SAME else 0.0
+    return kept if kept > _SAME else 0.0  # rounding must not leave a trace of what is all noise: it would be divided out again

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from array import array
 from itertools import count
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,7 +29,6 @@ from eval_skills.core.store.schema import ITEM_SCHEMA, SCHEMAS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from datetime import date
-    from pathlib import Path
 
     import numpy.typing as npt
 
@@ -69,6 +69,7 @@ def land(store: Store, run_id: str, date: date | None = None) -> str:
         scratch = store.tables.scratch(relative_of(store, "items", run_id, date))
         expected = _write_items(store, run_id, scratch, unknown)
         _verify(scratch, expected)
+        _forget_reports(store, run_id)
         target = store.tables.publish(scratch, relative_of(store, "items", run_id, date))
         _verify(target, expected)
         if unknown:
@@ -77,6 +78,17 @@ def land(store: Store, run_id: str, date: date | None = None) -> str:
             journal.unlink()
         sync_folder(journal.parent)
     return store.tables.location(target)
+
+
+def _forget_reports(store: Store, run_id: str) -> None:
+    """Delete the reports of what a run had before: whoever is stopped before new ones land leaves them missing, not wrong."""
+    path = store.tables.files("reports").get(run_id)
+    if path is None:
+        return
+    if store.mirror is not None:
+        store.mirror.remove([store.tables.relative(path)])
+    else:
+        Path(path).unlink(missing_ok=True)
 
 
 def land_items(store: Store, run_id: str, results: Sequence[ItemResult]) -> str:

@@ -26,13 +26,15 @@ if TYPE_CHECKING:
 
 ALL_ITEMS = "SELECT * FROM items_all"
 _KEY = "skill_id, skill_version, task_id, run_index"
+_ANSWERED = "coalesce(CAST(attempts[-1].started_at AS VARCHAR), '')"
+"""When the answer of an item was asked for: what a later scoring of the same answer keeps."""
 
 
 def current_items(store: Store, items: Source) -> str:
     """A SELECT over all `items` but those that a later scoring of the same item replaces; the view ``items_all`` has all.
 
     `rescore` lands its scorings beside the run whose answers it judged. The last one that was made counts; what it left out keeps
-    the scoring it had.
+    the scoring it had, and so does what was asked again since: a scoring of an answer that the run no longer has counts no more.
     """
     # a manifest alone says of which run: to look for their rows would open all files
     landed = items.files.keys()
@@ -40,11 +42,26 @@ def current_items(store: Store, items: Source) -> str:
     later = {run_id: chain[place + 1 :] for chain in chains for place, run_id in enumerate(chain[:-1]) if run_id in landed}
     if not later:
         return ALL_ITEMS
-    replaced = (f"SELECT '{older}' AS run_id, {_KEY} FROM ({items.select(newer)})" for older, newer in later.items())
-    return (
-        f"{items.select(landed - later.keys())} UNION ALL BY NAME "
-        f"SELECT * FROM ({items.select(later.keys())}) ANTI JOIN ({' UNION ALL '.join(replaced)}) USING (run_id, {_KEY})"
-    )
+    scored = {run_id: chain[0] for chain in chains if chain[0] in landed for run_id in chain[1:]}
+    replaced = " UNION ALL ".join(_answers(items.select(newer), older) for older, newer in later.items())
+    given = " UNION ALL ".join(_answers(items.select([of]), run_id) for run_id, of in scored.items())
+    parts = [
+        items.select(rest) if (rest := landed - later.keys() - scored.keys()) else "",
+        _joined(items.select(asked), f"ANTI JOIN ({replaced})") if (asked := later.keys() - scored.keys()) else "",
+        _joined(items.select(scored.keys()), f"SEMI JOIN ({given})", f"ANTI JOIN ({replaced})") if scored else "",
+    ]
+    return " UNION ALL BY NAME ".join(filter(None, parts))
+
+
+def _answers(select: str, run_id: str) -> str:
+    """The answers of a SELECT, as those of this run."""
+    return f"SELECT '{run_id}' AS run_id, {_KEY}, {_ANSWERED} AS answered FROM ({select})"
+
+
+def _joined(select: str, *joins: str) -> str:
+    """The rows of a SELECT whose answers are, or are not, in other rows."""
+    using = f" USING (run_id, {_KEY}, answered) "
+    return f"SELECT * EXCLUDE (answered) FROM (SELECT *, {_ANSWERED} AS answered FROM ({select})) {using.join([*joins, ''])}"
 
 
 def _chains(store: Store, rescorings: list[str]) -> list[list[str]]:

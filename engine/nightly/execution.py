@@ -126,14 +126,20 @@ def _fresh(of: SuiteEvidence, skill_key: str, done: Evaluated) -> FreshRuns:
 
 
 def concluded(night: NightPlan, evidence: Sequence[SuiteEvidence], fresh: Mapping[int, FreshRuns]) -> NightSummary:
-    """Classify every skill and record the night in the store; later nights compare with it."""
+    """Classify every skill."""
     classifications = classify(night.night_id, [skill for each in evidence for skill in each.skills], fresh)
     numbered = iter(enumerate(classifications))
     suites = [_outcome(each, [next(numbered) for _ in each.skills], fresh, night.baseline) for each in evidence]
-    summary = NightSummary(night_id=night.night_id, store=night.store.path, suites=suites)
+    return NightSummary(night_id=night.night_id, store=night.store.path, suites=suites)
+
+
+def record(night: NightPlan, summary: NightSummary) -> None:
+    """Record the night in the store, once all of it has been announced; later nights compare with it.
+
+    A night that is not recorded is one to resume: it may announce something twice, but nothing never.
+    """
     record_night(night.store, summary)
-    _write_effects(night, suites)
-    return summary
+    _write_effects(night, summary.suites)
 
 
 def _outcome(
@@ -187,6 +193,7 @@ def finish_night_without_prefect(request: NightlyRequest, night_id: str, lost: s
     evidence = gather(night.store, night.night_id, runs, night.histories, night.baseline)
     fresh, _ = confirmed(night, evidence, lambda asked: [_in_process(each, lost) for each in asked])
     summary = concluded(night, evidence, fresh)
+    record(night, summary)
     if request.keep_days is not None:
         summary = replace(summary, pruned=prune_old_items(night.store, request.keep_days, night.pinned()))
     return summary

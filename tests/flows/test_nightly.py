@@ -20,6 +20,7 @@ from eval_skills.engine.nightly.execution import finish_night_without_prefect
 from eval_skills.engine.nightly.request import NightlyRequest
 from eval_skills.engine.nightly.summary import NightSummary, NoSuiteRan
 from eval_skills.flows import nightly
+from eval_skills.tasks import nightly as tasks
 from tests.engine.nightly.test_effect import Project as EffectProject
 from tests.prefect_server import QUICK
 
@@ -130,6 +131,30 @@ def test_a_task_that_breaks_is_confirmed_told_and_stays_until_it_is_back(project
     assert verdicts(back) == {"moods/moody": "recovered"}
     assert back.suites[0].last_good == good.suites[0].run_id
     assert state_of(ask, bad)["type"] == "COMPLETED"
+
+
+@pytest.mark.slow
+def test_a_night_that_is_stopped_while_it_is_announced_is_announced_by_its_resume(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project.night()
+    project.mood(t3="wrong")
+    announced: list[str] = []
+
+    def stopped(*, event: str, **more: Any) -> None:
+        raise RuntimeError("killed")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(tasks, "emit_event", stopped)
+        with pytest.raises(RuntimeError, match="killed"):
+            project.night()
+    monkeypatch.setattr(tasks, "emit_event", lambda *, event, **more: announced.append(event))
+    summary = project.night(resume="latest")
+    assert verdicts(summary) == {"moods/moody": "regressed"}
+    assert "eval-skills.regression" in announced
+    assert project.store.nights()["night_id"].nunique() == 2
+    with pytest.raises(UsageError, match="no night"):
+        project.night(resume="latest")
 
 
 @pytest.mark.slow

@@ -3,12 +3,17 @@
 
 const PAGE_ROWS = 100;
 
-const percent = (value) => (value === null ? UNKNOWN : `${fixed(value * 100, 1)} %`);
 const signed = (value, digits) => {
-  const size = Math.abs(value).toFixed(digits);
+  const size = enoughDigits(Math.abs(value), digits, (text) => Number(text) !== 0 || value === 0);
   return `${Number(size) === 0 ? "" : value > 0 ? "+" : "−"}${size}`; // what is shown as 0 has no sign
 };
-const dollars = (value) => `$${value >= 1 || value === 0 ? value.toFixed(2) : value.toPrecision(4).replace(/\.?0+$/, "")}`;
+const amount = { minimumFractionDigits: 2, maximumFractionDigits: 2 };
+/** As `usd` in reporting/numbers.py. */
+function dollars(value) {
+  if (value >= 1 || value === 0) return `$${value.toLocaleString("en", amount)}`;
+  if (value < 1e-11) return `$${value.toExponential(1)}`;
+  return `$${value < 1e-4 ? value.toFixed(12).replace(/0+$/, "") : value.toFixed(4)}`;
+}
 const moment = (value) => new Date(value).toISOString().slice(0, 16).replace("T", " ");
 
 /** How a known value of a kind is written. */
@@ -28,7 +33,7 @@ const WRITTEN = {
   sign: (value) => (value ? "✔" : "✘"),
 };
 const NUMBERS = new Set(["count", "rate", "points", "score", "ms", "usd", "interval", "moment"]);
-const LOOKS = { pass: "pass", passed: "pass", better: "pass", improved: "pass", fail: "fail", failed: "fail", regression: "fail", worse: "fail", gone: "fail", error: "error", suspect: "error", unfinished: "error", "stopped: cost limit": "error", "stopped: token limit": "error", "stopped: time limit": "error", timeout: "timeout" };
+const LOOKS = { pass: "pass", passed: "pass", better: "pass", improved: "pass", recovered: "pass", fail: "fail", failed: "fail", regression: "fail", regressed: "fail", worse: "fail", gone: "fail", error: "error", suspect: "error", flaky: "error", unfinished: "error", "stopped: cost limit": "error", "stopped: token limit": "error", "stopped: time limit": "error", timeout: "timeout" };
 
 const LONG_TEXT = 30; // characters; its column is not made as narrow as its longest syllable
 
@@ -211,7 +216,7 @@ function drawCell(column, value, link) {
   if (column.kind === "interval") {
     const [at, lower, upper] = value;
     const bar = lower === null || upper === null ? [] : [drawInterval(element("span", { className: "interval" }), { at, lower, upper })];
-    const said = lower === null ? [] : [element("small", {}, `${(lower * 100).toFixed(1)} to ${percent(upper)}`)];
+    const said = lower === null ? [] : [element("small", {}, `${percentFigure(lower)} to ${percent(upper)}`)];
     return element("td", { className }, element("strong", {}, percent(at)), ...bar, ...said);
   }
   const written = WRITTEN[column.kind](value);

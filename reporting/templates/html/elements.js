@@ -50,6 +50,19 @@ function drawInterval(bar, { at, lower, upper, gate }) {
 /** A number with so many decimals; what is shown as 0 has no sign. */
 const fixed = (value, digits) => value.toFixed(digits).replace(/^-(?=[0.]*$)/, "");
 
+/** The number with so many decimals, or up to four where what they leave out would not be enough. */
+function enoughDigits(value, digits, isEnough) {
+  for (let more = digits; more < 4; more += 1) {
+    const text = fixed(value, more);
+    if (isEnough(text)) return text;
+  }
+  return fixed(value, 4);
+}
+
+/** A rate in percent, without the sign: 99.96, so that only all is 100.0, and only nothing 0.0. */
+const percentFigure = (rate) => enoughDigits(rate * 100, 1, (text) => ![0, 100].includes(Number(text)) || rate === 0 || rate === 1);
+const percent = (rate) => (rate === null || rate === undefined ? UNKNOWN : `${percentFigure(rate)} %`);
+
 function milliseconds(value) {
   if (value === undefined) return UNKNOWN;
   return value < 100 ? `${fixed(value, 1)} ms` : `${Math.round(value).toLocaleString("en")} ms`;

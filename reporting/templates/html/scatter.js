@@ -6,7 +6,7 @@ const NAMED_POINTS = 25; // more names than this hide the points
 
 let placesChart = null;
 
-const shownQuality = (value) => `${(value * 100).toFixed(1)} %`;
+const shownQuality = percent;
 const shownExpense = (kind, value) => (kind === "cost" ? `$${Number(value.toPrecision(3))}` : milliseconds(value));
 
 /** The skills that have both figures, by index, and those that lack one. */

@@ -31,5 +31,12 @@ def test_equal_skills_stay_as_they_are() -> None:
     assert estimates([1, 0, 1], [1, 0, 1]) == pytest.approx([2 / 3, 2 / 3])
 
 
+@pytest.mark.parametrize("tasks", range(2, 60))
+def test_of_a_difference_that_is_all_noise_nothing_is_left(tasks: int) -> None:
+    """F is 1 where one task of any number tells two skills apart; what rounding leaves of it would be blown up by its root."""
+    made = outcomes([1] * tasks, [1] * (tasks - 1) + [0])
+    assert list(shrinkage(made, [[0, 1]], made.passed.mean(axis=1)).kept) == [0.0, 0.0]
+
+
 def test_one_task_says_nothing_about_a_difference() -> None:
     assert np.ptp(estimates([1], [0])) == 0

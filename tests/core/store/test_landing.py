@@ -13,14 +13,15 @@ import pyarrow.parquet as pq
 import pytest
 
 from eval_skills.core.errors import RunError, UsageError
-from eval_skills.core.models import ItemResult
-from eval_skills.core.store import Journal, Store, land, landing, results_of
+from eval_skills.core.models import ItemResult, SkillCompletionReport
+from eval_skills.core.store import Journal, Store, land, land_reports, landing, results_of
 from eval_skills.core.store.rows import table_of
 from eval_skills.core.store.schema import ITEM_SCHEMA
 from eval_skills.core.store.verify import verify
 from tests.warm_command import WarmCommand
 
 MakeResult = Callable[..., ItemResult]
+MakeReport = Callable[..., SkillCompletionReport]
 
 LAND_AND_DIE = """
 import os, signal, sys
@@ -131,6 +132,20 @@ def test_p53_a_later_journal_adds_to_what_has_landed(store: Store, run_id: str, 
     assert landed(store, run_id) == {"a": "pass", "c": "pass", "b": "pass", "d": "pass"}
     land(store, run_id)
     assert landed(store, run_id) == {"a": "pass", "c": "pass", "b": "pass", "d": "pass"}
+
+
+def test_reports_of_fewer_items_are_gone_before_the_items_are_there(
+    store: Store, run_id: str, make_result: MakeResult, make_report: MakeReport
+) -> None:
+    """Who is killed before new ones land leaves them missing, which `verify` names, and not those of other items."""
+    journal(store, run_id, make_result("t1"))
+    land(store, run_id)
+    land_reports(store, run_id, None, [make_report()])
+    assert "without-reports" not in {finding.kind for finding in verify(store).findings}
+    journal(store, run_id, make_result("t2"))
+    land(store, run_id)
+    assert store.reports().empty
+    assert "without-reports" in {finding.kind for finding in verify(store).findings}
 
 
 def test_p53_a_file_that_does_not_read_back_replaces_nothing(

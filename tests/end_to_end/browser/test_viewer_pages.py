@@ -18,6 +18,8 @@ from eval_skills.core.store.landing import land_rows
 from eval_skills.core.store.layout import TableName
 from eval_skills.core.store.schema import SCHEMAS
 from eval_skills.core.viewer_pages import comparison_page, effect_page, item_page, key_of, run_page, skill_page, task_page
+from eval_skills.reporting import numbers
+from eval_skills.reporting.html.pages import TEMPLATES
 from eval_skills.viewer.labels import GivenLabel, Labelling
 from eval_skills.viewer.page import PLACES
 from eval_skills.viewer.server import listen, server_of
@@ -156,3 +158,21 @@ def test_the_tables_of_a_report_are_saved_and_have_their_sql(page: Any, pages: t
     page.click(".exports button")
     assert len(str(page.value("saved[0].text()")).splitlines()) >= 2
     assert page.complaints() == []
+
+
+def test_figures_of_a_list_are_written_as_those_of_the_terminal(page: Any) -> None:
+    """Only all is 100.0 %, only nothing is 0.0 %, and a verdict that is bad is seen to be."""
+    program = "".join((TEMPLATES / "html" / f"{name}.js").read_text(encoding="utf-8") for name in ("elements", "data_table"))
+
+    def found(expression: str) -> Any:
+        return page.value(f"(() => {{ {program}\nreturn {expression} }})()")
+
+    rates = [0, 0.00004, 0.0004, 0.5, 0.9996, 0.99996, 1]
+    assert found(f"{rates}.map(percent)") == [numbers.rate(rate) for rate in rates]
+    amounts = [0, 0.00012, 0.00002, 0.08, 1975.3]
+    assert found(f"{amounts}.map(dollars)") == [numbers.usd(amount) for amount in amounts]
+    differences = [0, 0.0004, -0.333]
+    written = found(f"{differences}.map(WRITTEN.points)")
+    assert [each.replace("−", "-") for each in written] == [numbers.points(each) for each in differences]
+    verdicts = {"regressed": "fail", "flaky": "error", "recovered": "pass", "gone": "fail", "suspect": "error"}
+    assert found(f"{list(verdicts)}.map((verdict) => LOOKS[verdict])") == list(verdicts.values())

@@ -23,6 +23,7 @@ from eval_skills.engine.nightly.execution import (
     confirmed,
     evaluated,
     finish_night_without_prefect,
+    record,
     runs_of,
 )
 from eval_skills.engine.nightly.plan import plan_night
@@ -71,7 +72,9 @@ class Project:
         plan = plan_night(self.request)
         evidence = gather(plan.store, plan.night_id, runs_of(plan, evaluate(asked_of(plan))), plan.histories, None)
         fresh, _ = confirmed(plan, evidence, evaluate)
-        return concluded(plan, evidence, fresh)
+        summary = concluded(plan, evidence, fresh)
+        record(plan, summary)
+        return summary
 
 
 def evaluate(asked: Sequence[Asked]) -> list[Evaluated]:

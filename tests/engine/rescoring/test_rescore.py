@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 import sqlite3
 from contextlib import closing
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from eval_skills.core.errors import InputError, UsageError
-from eval_skills.core.models import ItemResult, ToolCall
-from eval_skills.core.store import Journal, Store, results_of
+from eval_skills.core.models import Attempt, ItemResult, ToolCall
+from eval_skills.core.store import Journal, Store, land, results_of
 from eval_skills.engine.evaluation.resume import resumed_plan
 from eval_skills.engine.rescoring.diff import rescoring_diff
 from eval_skills.engine.rescoring.plan import Rescoring, plan_rescoring
@@ -130,6 +130,24 @@ def test_sql_has_each_item_once_with_its_last_scoring_and_all_of_them_beside(
     assert {row["task_id"]: list(row["found"]) for row in rows} == {"x": ["fail", "pass"], "y": ["pass"], "z": ["fail"]}
     assert store.query("SELECT count(*) AS n FROM items_all")["n"].item() == 4 + 3 + 2
     assert store.query("SELECT count(*) AS n FROM items JOIN items_all USING (run_id, task_id)")["n"].item() == 4
+
+
+def test_an_answer_that_was_asked_for_again_is_not_hidden_by_a_scoring_of_the_one_before(
+    store: Store, landed_run: LandedRun, write_expectations: WriteExpectations
+) -> None:
+    of = landed_run({"x": "right", "y": "wrong"})
+    write_expectations(x="left", y="left")
+    again(of, store)
+    (broken,) = [each for each in results_of(store.item_table(of)) if each.task_id == "y"]
+    later = [Attempt(started_at=broken.started_at + timedelta(minutes=5))]
+    with Journal(store.journal_path(of)) as journal:
+        journal.append(broken.model_copy(update={"status": "pass", "score": 1.0, "passed": True, "attempts": later}))
+    land(store, of)
+    found = "SELECT task_id, status, origin FROM items ORDER BY 1"
+    assert store.query(found).to_numpy().tolist() == [["x", "fail", "rescore"], ["y", "pass", "run"]]
+    write_expectations(x="left", y="right")
+    again(of, store)
+    assert store.query(found).to_numpy().tolist() == [["x", "fail", "rescore"], ["y", "fail", "rescore"]]
 
 
 def test_p48_what_was_not_judged_before_is_no_improvement_and_no_latency_is_compared(
