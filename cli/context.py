@@ -169,12 +169,22 @@ def begin(invocation: Invocation) -> None:
     _invocation.set(invocation)
 
 
+_HARMLESS = frozenset("\u00a0\u2007\u202f\u3000\u200c\u200d")
+"""Spaces that keep words together, and what joins or parts letters and emoji: without them other scripts cannot be read."""
+
+
 def printable(text: str) -> str:
     """The text as one line without what could steer a terminal: a skill's files and answers come from others.
 
     A line break is ``⏎``, as in reports: what follows it would pass for a line of ours.
     """
-    return "".join(letter if letter.isprintable() else "⏎" if letter == "\n" else ascii(letter)[1:-1] for letter in text)
+    return "".join(map(_printed, text))
+
+
+def _printed(letter: str) -> str:
+    if letter.isprintable() or letter in _HARMLESS:
+        return letter
+    return "⏎" if letter == "\n" else ascii(letter)[1:-1]
 
 
 _PLUGINS = "PYDANTIC_DISABLE_PLUGINS"
