@@ -114,9 +114,9 @@ def _reports(side: Side, name: str, store: str | os.PathLike[str]) -> Sequence[S
         source = read_source(str(side), str(store))
         return of_run(source.reports, run_of(source.context))
     reports = list(side) if isinstance(side, Iterable) else [side]
-    if strange := next((each for each in reports if not isinstance(each, SkillCompletionReport)), None):
+    if strange := [each for each in reports if not isinstance(each, SkillCompletionReport)]:
         valid = "give a result of evaluate, reports, the path of a JSON report, or a run id"
-        raise UsageError(f"{name} holds {a_type(strange)}; {valid}")
+        raise UsageError(f"{name} holds {a_type(strange[0])}; {valid}")
     if not reports:
         raise UsageError(f"{name} holds no report; evaluate skills first")
     return reports

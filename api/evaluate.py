@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import Any, Self, Unpack
 
+from eval_skills.adapters.python.host.errors import a_type
 from eval_skills.adapters.python.in_process import ObjectSkill
 from eval_skills.api.evaluators import OwnEvaluators
 from eval_skills.api.inputs import SkillLike, TasksLike, read_skills, read_tasks
@@ -141,7 +142,11 @@ def _asked(skills: Any, tasks: Any, store: Any, options: Mapping[str, Any], *, p
 
 
 def _path_of(store: str | os.PathLike[str] | Store) -> str:
-    return store.path if isinstance(store, Store) else str(store)
+    if isinstance(store, Store):
+        return store.path
+    if not isinstance(store, str | os.PathLike):
+        raise UsageError(f"store is {a_type(store)}; give a path or a Store, or None to keep nothing")
+    return os.fspath(store)
 
 
 def _loop_runs() -> bool:

@@ -8,6 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager
 from typing import Any, TypeVar
 
+from eval_skills.core.threads import DaemonThreads
+
 T = TypeVar("T")
 
 CLEANING_UP_S = 10.0
@@ -67,10 +69,11 @@ async def cancel_pending_tasks() -> None:
 
 def run_on_own_loop(work: Coroutine[Any, Any, T]) -> T:
     """Do `work` on an event loop in a thread of its own; an interrupt cancels it and waits until it has cleaned up."""
-    loop = asyncio.new_event_loop()
+    loop, threads = asyncio.new_event_loop(), DaemonThreads()
+    loop.set_default_executor(threads)
     task = loop.create_task(work)
     with ThreadPoolExecutor(1, thread_name_prefix="eval-skills-loop") as thread:
-        done = thread.submit(_complete, loop, task)
+        done = thread.submit(_complete, loop, task, threads)
         try:
             return done.result()
         except BaseException:
@@ -79,13 +82,14 @@ def run_on_own_loop(work: Coroutine[Any, Any, T]) -> T:
             raise
 
 
-def _complete(loop: asyncio.AbstractEventLoop, task: asyncio.Task[T]) -> T:
+def _complete(loop: asyncio.AbstractEventLoop, task: asyncio.Task[T], threads: DaemonThreads) -> T:
     asyncio.set_event_loop(loop)
     try:
         return loop.run_until_complete(task)
     finally:
         loop.run_until_complete(cancel_pending_tasks())
         loop.run_until_complete(loop.shutdown_asyncgens())
-        loop.run_until_complete(loop.shutdown_default_executor())
+        is_whole = task.done() and not task.cancelled() and task.exception() is None
+        threads.end(0 if is_whole else CLEANING_UP_S)  # what is left of a whole evaluation are calls that ran out of time
         asyncio.set_event_loop(None)
         loop.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import functools
 import inspect
 from collections.abc import Callable
@@ -62,7 +63,14 @@ async def _called(name: str, function: Callable[..., Any], given: tuple[Any, ...
         return await result if inspect.isawaitable(result) else result
     except RaisedInThread as raised:
         error = raised.error
-    except (SystemExit, GeneratorExit) as ending:
+    except asyncio.CancelledError as ending:
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():
+            raise  # the evaluation ends, and not what the function awaited
+        error = ending
+    except (Exception, KeyboardInterrupt):
+        raise
+    except BaseException as ending:  # noqa: BLE001 - anybody's code may raise anything
         error = ending
     if isinstance(error, Exception) and not isinstance(error, StopIteration):
         raise error

@@ -125,10 +125,23 @@ def test_what_would_end_more_than_the_item_is_its_error_too() -> None:
     async def leaves_later(output: str) -> bool:
         raise SystemExit(3)
 
+    async def awaits_what_was_cancelled(output: str) -> bool:
+        waiting = asyncio.ensure_future(asyncio.sleep(600, result=True))
+        asyncio.get_running_loop().call_soon(waiting.cancel)
+        return await waiting
+
+    class Ending(BaseException):
+        pass
+
+    async def ends(output: str) -> bool:
+        raise Ending("early")
+
     for function, message in (
         (leaves, "raised SystemExit: 3"),
         (stops, "stops raised StopIteration"),
         (leaves_later, "raised SystemExit"),
+        (awaits_what_was_cancelled, "awaits_what_was_cancelled raised CancelledError"),
+        (ends, "ends raised Ending: early"),
     ):
         (item,) = es.evaluate(capital, TASKS[:1], evaluator=function).reports[0].task_results
         assert (item.status, item.error_kind) == ("error", "scorer")

@@ -99,6 +99,7 @@ def test_tasks(tasks: Any, message: str) -> None:
         pytest.param({"task_ids": ["b"]}, "has no task 'b'", id="no-such-task"),
         pytest.param({"memory_mb": 100}, "limits of memory, CPU time and open files hold a process", id="limit-of-a-process"),
         pytest.param({"store": ""}, "store: blank text", id="blank-store"),
+        pytest.param({"store": False}, "store is a bool; give a path or a Store, or None to keep nothing", id="no-path"),
         pytest.param({"store": __file__}, "is a file; name a folder", id="store-is-a-file"),
         pytest.param({"store": "memory://x"}, "begins with s3://, gs:// or az://", id="no-such-storage"),
         pytest.param({"store": f"{__file__}/x"}, r"--store \S+: results cannot be written here", id="store-below-a-file"),

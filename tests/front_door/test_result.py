@@ -169,6 +169,7 @@ def test_skills_of_other_names_are_paired_by_a_mapping() -> None:
     [
         pytest.param(1, "baseline holds an int; give a result of evaluate", id="number"),
         pytest.param([1], "baseline holds an int", id="list-of-numbers"),
+        pytest.param(None, "baseline holds a NoneType; give a result of evaluate", id="none"),
         pytest.param([], "baseline holds no report", id="empty"),
         pytest.param("nowhere.json", "nowhere.json: no such file", id="missing-file"),
     ],
