@@ -163,7 +163,7 @@ def test_compose_deploys_the_file_of_the_image() -> None:
 
 
 def test_the_pictures_are_small() -> None:
-    pictures = list((FOLDER / "images").glob("*.png"))
+    pictures = list((ROOT / "docs" / "images").glob("*.png"))
     assert pictures
     assert [picture.name for picture in pictures if picture.stat().st_size > 200_000] == []
 
@@ -173,3 +173,7 @@ def test_every_file_that_the_guide_names_is_there() -> None:
     linked = [target for target in re.findall(r"\]\(([^)#]+)\)", text) if "://" not in target]
     assert linked
     assert [target for target in linked if not (FOLDER / target).exists()] == []
+    guide = (ROOT / "docs" / "how-to" / "deployments.md").read_text(encoding="utf-8")
+    named = re.findall(r"`(deployments/[\w./-]+)`", guide)
+    assert named
+    assert [name for name in named if not (ROOT / name).exists()] == []
