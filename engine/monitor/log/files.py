@@ -37,7 +37,8 @@ Inode = tuple[int, int]
 class FilePosition(Model):
     """How far a file has been read: bytes and line ends of JSONL, rows of Parquet.
 
-    `head` is the digest of its first `head_bytes`; of Parquet, which is written whole, of its last.
+    `head` is the digest of its first `head_bytes`; of Parquet, which is written whole, of its last. `tail` is the digest of the
+    `tail_bytes` before `offset`, where files that begin alike differ.
     """
 
     path: str
@@ -47,6 +48,8 @@ class FilePosition(Model):
     line: int = Field(default=0, ge=0)
     head: str
     head_bytes: int = Field(ge=0)
+    tail: str = ""
+    tail_bytes: int = Field(default=0, ge=0)
 
 
 _START = FilePosition(path="", device=0, inode=0, offset=0, head=sha256().hexdigest()[:32], head_bytes=0)
@@ -144,13 +147,18 @@ def inode_of(stat: os.stat_result) -> Inode:
 
 
 def is_marked(stream: BinaryIO, mark: FilePosition) -> bool:
-    """Whether an open file is the one that was read up to `mark`: it begins alike, and is not shorter."""
+    """Whether an open file is the one that was read up to `mark`: no shorter, with its beginning and with what was read last."""
     if not mark.offset:
         return True
     whole = os.fstat(stream.fileno()).st_size
     stream.seek(0)
     is_longer = whole >= mark.offset or stream.read(4) == _PARQUET
-    return is_longer and fingerprint(stream, mark.head_bytes) == mark.head
+    return is_longer and fingerprint(stream, mark.head_bytes) == mark.head and _ends_alike(stream, mark)
+
+
+def _ends_alike(stream: BinaryIO, mark: FilePosition) -> bool:
+    stream.seek(max(0, mark.offset - mark.tail_bytes))
+    return not mark.tail_bytes or digest(stream.read(mark.tail_bytes)) == mark.tail
 
 
 def _found(log: Path) -> tuple[dict[Path, Inode], list[str]]:

@@ -191,17 +191,23 @@ class Cursor:
     line: int
     head: bytes | str
     """The first bytes of JSONL, the fingerprint of Parquet."""
+    tail: tuple[str, int] = ("", 0)
+    """The digest of the bytes before `offset` and their number, as of the last reader."""
+    last: bytes | None = None
+    """The bytes before `offset`, once a line has been read."""
 
-    def advance(self, length: int, line_ends: int, beginning: bytes) -> None:
-        """Move past a line; `beginning` is as much of it as the head may need."""
+    def advance(self, length: int, line_ends: int, beginning: bytes, end: bytes) -> None:
+        """Move past a line; `beginning` and `end` are as much of it as the head and the tail may need."""
         if isinstance(self.head, bytes) and len(self.head) < HEAD_BYTES:
             self.head = (self.head + beginning)[:HEAD_BYTES]
+        self.last = end
         self.offset += length
         self.line += line_ends
 
     def mark(self) -> FilePosition:
         """The position, for the next reader."""
         head, size = (digest(self.head), len(self.head)) if isinstance(self.head, bytes) else (self.head, 0)
+        tail, tail_bytes = self.tail if self.last is None else (digest(self.last), len(self.last))
         return FilePosition(
             path=str(self.path),
             device=self.device,
@@ -210,6 +216,8 @@ class Cursor:
             line=self.line,
             head=head,
             head_bytes=size,
+            tail=tail,
+            tail_bytes=tail_bytes,
         )
 
 
@@ -232,7 +240,7 @@ def opened(file: LogFile, stream: BinaryIO) -> Cursor:
     if not mark.offset and stream.read(2) == _GZIP:
         raise OSError("it is compressed; unpack it first")
     stream.seek(mark.offset)
-    return Cursor(file.path, mark.device, mark.inode, mark.offset, mark.line, head)
+    return Cursor(file.path, mark.device, mark.inode, mark.offset, mark.line, head, (mark.tail, mark.tail_bytes))
 
 
 def whole_lines(stream: BinaryIO, cursor: Cursor) -> Iterator[tuple[int, bytes | None]]:
@@ -241,12 +249,12 @@ def whole_lines(stream: BinaryIO, cursor: Cursor) -> Iterator[tuple[int, bytes |
         number, length, ended = cursor.line + 1, len(piece), piece.endswith(b"\n")
         if not ended and length < MAX_LINE_BYTES and not _is_whole(piece):
             return
-        is_long = not ended and length == MAX_LINE_BYTES
+        is_long, end = not ended and length == MAX_LINE_BYTES, piece[-HEAD_BYTES:]
         while is_long and not ended and (more := stream.readline(MAX_LINE_BYTES)):
-            length, ended = length + len(more), more.endswith(b"\n")
+            length, ended, end = length + len(more), more.endswith(b"\n"), more[-HEAD_BYTES:]
         if is_long and not ended:
             return
-        cursor.advance(length, int(ended), piece[:HEAD_BYTES])
+        cursor.advance(length, int(ended), piece[:HEAD_BYTES], end)
         yield number, None if is_long else piece.removeprefix(b"\xef\xbb\xbf") if number == 1 else piece
 
 

@@ -146,6 +146,28 @@ class TestFilesThatBeginAlike:
         _disturb(monkeypatch, {"list_files": reader}, lambda: rotated(renamed, path, header() + lines(3, 4, 5)))
         assert log.new() + log.new() == ["2", "0", "3", "4", "5"]
 
+    @pytest.mark.parametrize("restarted", [False, True])
+    @pytest.mark.parametrize("rotate", ROTATIONS)
+    def test_one_that_was_rotated_and_has_outgrown_its_old_length(
+        self, log: Log, path: Path, rotate: Rotate, restarted: bool
+    ) -> None:
+        append(path, header() + lines(1, 2))
+        assert log.new() == ["0", "1", "2"]
+        rotated(rotate, path, header() + lines(*range(10, 20)))
+        assert log.new(restarted=restarted) == ["0", *map(str, range(10, 20))]
+        assert log.reader.remarks == []
+
+    @pytest.mark.parametrize("restarted", [False, True])
+    def test_one_that_was_emptied_or_got_the_inode_of_the_one_before(self, log: Log, path: Path, restarted: bool) -> None:
+        append(path, header() + lines(1, 2))
+        assert log.new() == ["0", "1", "2"]
+        path.write_text(header() + lines(*range(10, 20)))
+        assert log.new(restarted=restarted) == ["0", *map(str, range(10, 20))]
+        assert log.reader.bad == 0
+        path.unlink()
+        path.write_text(header() + lines(*range(30, 50)))
+        assert log.new(restarted=restarted) == ["0", *map(str, range(30, 50))]
+
     def test_one_that_is_renamed_at_every_listing(self, log: Log, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """It is not taken for another one, nor for gone."""
         append(path, header() + lines(1))
