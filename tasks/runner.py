@@ -30,7 +30,8 @@ from prefect.tasks import Task
 from prefect.utilities.annotations import quote
 
 from eval_skills.core.errors import RunError
-from eval_skills.engine.evaluation.asyncio_support import ResourceOwner, cancel_pending_tasks
+from eval_skills.core.threads import DaemonThreads
+from eval_skills.engine.evaluation.asyncio_support import CLEANING_UP_S, ResourceOwner, cancel_pending_tasks
 from eval_skills.engine.evaluation.observer import NullObserver
 from eval_skills.engine.evaluation.retries import ConcurrencySlot, current_slot
 from eval_skills.tasks.pauses import Gate, PauseWatch, log_suspension
@@ -72,6 +73,7 @@ class EventLoopTaskRunner(TaskRunner[PrefectFuture[Any]]):
         self.concurrency = concurrency
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
+        self._threads: DaemonThreads | None = None
         self._client: AsyncClientContext | None = None
         self._semaphore: asyncio.Semaphore | None = None
         self._queue: threading.Semaphore | None = None
@@ -98,7 +100,8 @@ class EventLoopTaskRunner(TaskRunner[PrefectFuture[Any]]):
 
     def __enter__(self) -> Self:
         super().__enter__()
-        self._loop = asyncio.new_event_loop()
+        self._loop, self._threads = asyncio.new_event_loop(), DaemonThreads()
+        self._loop.set_default_executor(self._threads)
         self._thread = threading.Thread(target=_serve, args=(self._loop,), name="eval-skills-loop", daemon=True)
         self._thread.start()
         self._client = self._call(self._owner.hold(AsyncClientContext()))
@@ -111,7 +114,8 @@ class EventLoopTaskRunner(TaskRunner[PrefectFuture[Any]]):
             self._call(self._owner.release())
         finally:
             self._call(cancel_pending_tasks())
-            self._call(loop.shutdown_default_executor())
+            if self._threads is not None:
+                self._threads.end(CLEANING_UP_S if exc_info[0] else 0)
             loop.call_soon_threadsafe(loop.stop)
             if thread is not None:
                 thread.join()

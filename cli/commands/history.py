@@ -133,7 +133,7 @@ def _show(runs: list[PastRun], store: Store, changes: Mapping[str, RunChanges], 
         if (command := _resume(run, store)) is not None:
             current().say(f"continue with  {command}", style="yellow")
         elif run.state == "unfinished":
-            current().say(f"{run.run_id} was stopped before its plan was written down: evaluate it anew", style="yellow")
+            current().say(f"{run.run_id} cannot be continued, for its manifest is missing: evaluate again", style="yellow")
 
 
 def _columns() -> list[Column]:

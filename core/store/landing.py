@@ -81,7 +81,7 @@ def land(store: Store, run_id: str, date: date | None = None) -> str:
 
 
 def _forget_reports(store: Store, run_id: str) -> None:
-    """Delete the reports of what a run had before: whoever is stopped before new ones land leaves them missing, not wrong."""
+    """Delete the reports of what a run had before: if landing stops before the new ones, they are missing, and not wrong."""
     path = store.tables.files("reports").get(run_id)
     if path is None:
         return

@@ -90,6 +90,6 @@ def _complete(loop: asyncio.AbstractEventLoop, task: asyncio.Task[T], threads: D
         loop.run_until_complete(cancel_pending_tasks())
         loop.run_until_complete(loop.shutdown_asyncgens())
         is_whole = task.done() and not task.cancelled() and task.exception() is None
-        threads.end(0 if is_whole else CLEANING_UP_S)  # what is left of a whole evaluation are calls that ran out of time
+        threads.end(0 if is_whole else CLEANING_UP_S)  # all that is left of a whole evaluation is calls that ran out of time
         asyncio.set_event_loop(None)
         loop.close()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -48,6 +49,25 @@ def test_the_flow_gives_the_same_result(
 
     assert asyncio.run(notebook()) == [0.5, 0.5]
     assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.slow
+def test_a_call_that_hangs_in_a_thread_of_asyncio_holds_up_nobody(prefect_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PREFECT_API_URL", prefect_url)
+    release, returned = threading.Event(), threading.Event()
+
+    def hang() -> None:
+        release.wait(60)
+        returned.set()
+
+    async def hangs(_: str) -> None:
+        await asyncio.to_thread(hang)
+
+    try:
+        (item, _) = es.evaluate(hangs, TASKS, prefect=True, timeout_ms=50).items
+        assert (item.status, returned.is_set()) == ("timeout", False)
+    finally:
+        release.set()
 
 
 def test_a_run_that_stops_early_says_so(prefect_url: str, monkeypatch: pytest.MonkeyPatch) -> None:

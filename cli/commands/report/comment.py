@@ -61,11 +61,11 @@ def comment(
     check_shares(min_effect, fail_on, margin)
     folder = current().config({"store": store}).store
     found = read_source(source, folder)
-    document = baseline and compared(
-        read_source(baseline, folder), found, fail_on=fail_on, margin=margin, min_effect=min_effect or 0.0
-    )
+    document = None
+    if baseline is not None:
+        document = compared(read_source(baseline, folder), found, fail_on=fail_on, margin=margin, min_effect=min_effect or 0.0)
     made = comment_of(
-        found.reports, found.context, compared=document or None, key=key, remarks=found.remarks, page=page_of_run(os.environ)
+        found.reports, found.context, compared=document, key=key, remarks=found.remarks, page=page_of_run(os.environ)
     )
     if current().json:
         print_json(made.to_json())

@@ -92,7 +92,7 @@ def list_files(log: Path, marks: Sequence[FilePosition], *, knows_rotated: bool 
     is_settled = False
     for _ in range(_LISTINGS):
         found, left_out = _found(log)
-        known, missing = _by_inode(found, marks)
+        known, missing = _renamed(found, marks)
         if is_settled := not missing or (found, missing) == before:
             break
         before = found, missing
@@ -146,14 +146,18 @@ def inode_of(stat: os.stat_result) -> Inode:
     return stat.st_dev, stat.st_ino
 
 
+def by_inode(marks: Iterable[FilePosition]) -> dict[Inode, FilePosition]:
+    """The positions by what a file keeps when it is renamed."""
+    return {(mark.device, mark.inode): mark for mark in marks}
+
+
 def is_marked(stream: BinaryIO, mark: FilePosition) -> bool:
     """Whether an open file is the one that was read up to `mark`: no shorter, with its beginning and with what was read last."""
     if not mark.offset:
         return True
-    whole = os.fstat(stream.fileno()).st_size
     stream.seek(0)
-    is_longer = whole >= mark.offset or stream.read(4) == _PARQUET
-    return is_longer and fingerprint(stream, mark.head_bytes) == mark.head and _ends_alike(stream, mark)
+    reaches = os.fstat(stream.fileno()).st_size >= mark.offset or stream.read(4) == _PARQUET  # whose offset counts rows
+    return reaches and fingerprint(stream, mark.head_bytes) == mark.head and _ends_alike(stream, mark)
 
 
 def _ends_alike(stream: BinaryIO, mark: FilePosition) -> bool:
@@ -212,9 +216,9 @@ def _turn_age(turn: str) -> tuple[int, str]:
     return (-int(number) if number.isdigit() and len(number) < 6 else 0), turn  # longer ones are dates
 
 
-def _by_inode(found: Mapping[Path, Inode], marks: Sequence[FilePosition]) -> tuple[dict[Path, FilePosition], list[FilePosition]]:
+def _renamed(found: Mapping[Path, Inode], marks: Sequence[FilePosition]) -> tuple[dict[Path, FilePosition], list[FilePosition]]:
     """The positions in files that may have been renamed, and those whose file is missing."""
-    at = {(mark.device, mark.inode): mark for mark in marks}
+    at = by_inode(marks)
     known = {path: at[inode] for path, inode in found.items() if inode in at and _is_still(path, at[inode])}
     taken = {id(mark) for mark in known.values()}
     return known, [mark for mark in marks if id(mark) not in taken]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -13,8 +13,8 @@ from eval_skills.core.errors import InputError
 from eval_skills.engine.monitor.log.files import (
     HEAD_BYTES,
     FilePosition,
-    Inode,
     LogFile,
+    by_inode,
     digest,
     fingerprint,
     inode_of,
@@ -46,7 +46,7 @@ class LogReader:
         self.remarks: list[str] = []
         self.waiting: list[str] = []
         self._log, self._records = log, records
-        self._marks = _keyed(marks)
+        self._marks = by_inode(marks)
         self._knows_rotated = knows_rotated
         self._cursor: Cursor | None = None
 
@@ -62,7 +62,7 @@ class LogReader:
         self._knows_rotated = True
         self._tell(listing.replaced, _REPLACED)
         self._tell(listing.left_out, "is not a .jsonl, .ndjson or .parquet file; it is left out")
-        self._marks = _keyed([*(file.mark for file in listing.files), *listing.unseen])
+        self._marks = by_inode([*(file.mark for file in listing.files), *listing.unseen])
         self.waiting = []
         for file in listing.files:
             yield from self._interactions(file)
@@ -147,11 +147,6 @@ class LogReader:
         for name in names:
             if len(self.remarks) < BAD_SHOWN and (remark := f"{name} {what}") not in self.remarks:
                 self.remarks.append(remark)
-
-
-def _keyed(marks: Iterable[FilePosition]) -> dict[Inode, FilePosition]:
-    """The positions by what a file keeps when it is renamed."""
-    return {(mark.device, mark.inode): mark for mark in marks}
 
 
 def _groups_beyond(metadata: Any, rows: int) -> tuple[int, list[int]]:

@@ -96,13 +96,11 @@ def test_p54_an_unfinished_run_comes_with_the_command_that_goes_on_with_it(place
     assert said.count("eval --resume") == 1
 
 
-def test_a_run_that_was_stopped_before_its_manifest_was_written_has_no_command_that_cannot_work(
-    place: Any, run_here: Run
-) -> None:
+def test_a_run_without_a_manifest_has_no_command_that_cannot_work(place: Any, run_here: Run) -> None:
     (place.folder / "eval-store/runs" / THIRD / "manifest.json").unlink()
     assert run_here("history", "--json").json[0]["resume"] is None
     said = run_here("history").out
-    assert f"{THIRD} was stopped before its plan was written down: evaluate it anew" in " ".join(said.split())
+    assert f"{THIRD} cannot be continued, for its manifest is missing: evaluate again" in " ".join(said.split())
     assert "continue with" not in said
 
 

@@ -158,6 +158,9 @@ DIFF = ("report", "diff", "a.json", "b.json")
         pytest.param(["report", "diff"], "requires an argument", id="diff-nothing"),
         pytest.param(["report", "diff", "a.json"], "requires an argument", id="diff-one"),
         pytest.param(["report", "diff", "a.json", "nope.json"], "nope.json: no such file", id="diff-missing"),
+        pytest.param(
+            ["report", "comment", "a.json", "--baseline", "", "--fail-on", "worse"], "no such file", id="comment-unset-variable"
+        ),
         pytest.param(["report", "diff", "none.json", "b.json"], "none.json: it holds no report", id="diff-no-report"),
         pytest.param(
             [*DIFF, "--format", "pdf"], "unknown format 'pdf' of a comparison; valid are markdown", id="p65-diff-format"
