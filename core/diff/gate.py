@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from typing import Literal
 
 from eval_skills.core.diff.diff import ROUNDING, at_lower, interval_text
 from eval_skills.core.diff.model import PairedStatistics, ReportDiff, SkillDiff
 from eval_skills.core.models import SkillCompletionReport
-from eval_skills.core.statistics.newly_failing import weighed_loss
+from eval_skills.core.statistics.losses import Loss, least_tasks, weighed_loss
 from eval_skills.core.text import first_of, plural
 
 FailOn = Literal["worse", "not-proven"]
@@ -43,22 +42,32 @@ def loss_failure(skill: SkillDiff, *, compared: int, significance: float, min_ef
     """Why a skill that is not called worse fails all the same, to follow its name; None where it does not.
 
     It lost at least `min_effect` on the whole, and tasks that passed in every run before failed in every run after as flaky tasks
-    seldom do; or it lost, and its sample is so small that nothing could have shown it. See `weighed_loss`.
+    seldom do, or fewer runs passed than chance explains; or it lost so much, or on so small a sample, that it may not be passed
+    for chance. See `weighed_loss`.
     """
     found, failing = skill.statistics, skill.newly_failing
-    if found is None or failing is None or not 0 < -found.mean_difference >= min_effect - ROUNDING:
+    if found is None or failing is None or not ROUNDING < -found.mean_difference >= min_effect - ROUNDING:
         return None
-    lost = f"lost {-100 * found.mean_difference:.1f} pp"
-    weighed = weighed_loss(failing.chance, failing.floor, found.tasks, compared=compared, significance=significance)
+    loss = Loss(
+        size=-found.mean_difference,
+        tasks=found.tasks,
+        newly_failing=failing.chance,
+        floor=failing.floor,
+        fewer_passes=1.0 if found.fewer_passes_p is None else found.fewer_passes_p,
+    )
+    lost = f"lost {100 * loss.size:.1f} pp"
+    weighed = weighed_loss(loss, compared=compared, significance=significance)
     if weighed == "newly failing":
         tasks = f"{plural(len(failing.tasks), 'task')} that passed in every run before failed in every run after"
         return f"{lost}: {tasks}, {first_of(failing.tasks, _TASKS_NAMED)} (chance of flaky tasks: {failing.chance:.2g})"
+    if weighed == "fewer runs pass":
+        worse = plural(found.tasks_worse, "task")
+        return f"{lost}: fewer runs of {worse} passed than before (chance, if no task changed: {loss.fewer_passes:.2g})"
     if weighed is None:
         return None
-    needed = math.ceil(math.log2(compared / significance))
     return (
-        f"could not be judged: it {lost}, and {plural(found.tasks, 'task')} with so few runs cannot tell a loss from chance; "
-        f"{needed} tasks can, or more runs of each"
+        f"could not be judged: it {lost}, and {plural(found.tasks, 'task')} with so few runs cannot tell that from chance; "
+        f"at least {least_tasks(loss, compared=compared, significance=significance)} tasks can, or more runs of each"
     )
 
 

@@ -109,7 +109,8 @@ class PairedStatistics(Model, defer_build=True):
     `adjusted_p` is Holm's over the skills of the diff, and what the verdict reads. `p_floor` is the least p that so many
     differing tasks can give; `smallest_effect` the least mean difference that this sample shows with 80 % power (None: unknown),
     and `tasks_needed` how many tasks would show one as small as the equivalence margin, both by the same test and adjusted for
-    as many skills. `spread` is what they are computed from.
+    as many skills. `spread` is what they are computed from. `fewer_passes_p` is the chance that so few runs pass after if no
+    task changed, by the runs of each task, one-sided (None in documents of earlier versions).
     """
 
     tasks: int
@@ -130,6 +131,7 @@ class PairedStatistics(Model, defer_build=True):
     smallest_effect: float | None
     tasks_needed: int | None
     spread: Spread | None = None
+    fewer_passes_p: Rate | None = None
     missing: MissingItems | None = None
 
 

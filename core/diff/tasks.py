@@ -25,6 +25,7 @@ from eval_skills.core.statistics.paired import (
     tasks_needed,
 )
 from eval_skills.core.statistics.rates import FloatArray, IntArray
+from eval_skills.core.statistics.runs import fewer_passes_p
 
 MISSING_KINDS = frozenset({"infra", "scorer", "judge", "simulator"})
 """Error kinds that leave open whether the skill would have passed."""
@@ -47,9 +48,14 @@ class TaskPairs:
     only_after: list[str]
     changed: list[str]
 
+    @property
+    def sides(self) -> tuple[list[Runs], list[Runs]]:
+        """The runs before and after."""
+        return self.before, self.after
+
     def missing(self) -> tuple[int, int]:
         """How many items of the shared tasks have no verdict of the skill, before and after."""
-        before, after = (sum(is_missing(run) for runs in side for run in runs) for side in (self.before, self.after))
+        before, after = (sum(is_missing(run) for runs in side for run in runs) for side in self.sides)
         return before, after
 
     def statistics(self, *, margin: float, significance: float, seed: int) -> PairedStatistics | None:
@@ -85,18 +91,19 @@ class TaskPairs:
             smallest_effect=smallest_effect(spread, len(differences), significance=significance),
             tasks_needed=tasks_needed(spread, margin, significance=significance),
             spread=spread,
+            fewer_passes_p=fewer_passes_p(*(_counts(list(map(_judged, side))) for side in self.sides)),
             missing=self._at_bounds(significance, seed),
         )
 
     def _spread(self, before: FloatArray, after: FloatArray) -> Spread:
         deviation = float((after - before).std(ddof=1)) if len(after) > 1 else 0.0
-        runs = sum(len(_judged(runs)) for side in (self.before, self.after) for runs in side)
+        runs = sum(len(_judged(runs)) for side in self.sides for runs in side)
         return Spread(deviation=deviation, rate=float((before + after).mean() / 2), runs=runs / (2 * len(after)))
 
     def newly_failing(self) -> NewlyFailing:
         """The tasks that were lost in every run, of those whose items all have a verdict."""
         whole = [index for index in range(len(self.tasks)) if not any(map(is_missing, self.before[index] + self.after[index]))]
-        found = newly_failing_tasks(*(_counts([side[index] for index in whole]) for side in (self.before, self.after)))
+        found = newly_failing_tasks(*(_counts([side[index] for index in whole]) for side in self.sides))
         tasks = [self.tasks[whole[index]] for index in found.tasks]
         return NewlyFailing(tasks=tasks, chance=found.chance, floor=found.floor)
 

@@ -97,7 +97,11 @@ def _holds(against: Against, fresh: Tallies) -> bool:
     moved = against.worse_tasks()
     together = merge_tallies(_of(against.before, moved), _of(against.after, moved))
     again = compare_tallies(together, _of(fresh, moved), 2 * SIGNIFICANCE)
-    return again is not None and judge(again, 2 * SIGNIFICANCE)[0] == "worse"
+    if again is None:
+        return False
+    if against.by_runs:
+        return again.missing is None and again.fewer_passes_p is not None and again.fewer_passes_p <= SIGNIFICANCE
+    return judge(again, 2 * SIGNIFICANCE)[0] == "worse"
 
 
 def _of(tallies: Tallies, tasks: Iterable[str]) -> Tallies:

@@ -1,6 +1,7 @@
 """The comparisons of a night, from the tallies of its skills: pure, and the same in a simulation.
 
-Every skill is compared by the paired test over tasks, adjusted by Holm's procedure over the whole night:
+Every skill is compared by the paired test over tasks, adjusted by Holm's procedure over the whole night, and by the runs of its
+tasks (`fewer_passes_p`), since the test over tasks decides nothing where fewer than five differ:
 
 - tonight with its *good nights*, at most `POOLED`, whatever the skill's version was then: each task's runs of all of them are
   pooled, so that one lucky or unlucky night hardly moves what later ones are compared with;
@@ -27,6 +28,7 @@ from eval_skills.core.metrics.tasks import Tallies, Tally, merge_tallies
 from eval_skills.core.models import TaskResult
 from eval_skills.core.nightly.evidence import POOLED, Against, Night, Rule, SkillNight
 from eval_skills.core.statistics.drops import lasting_drop
+from eval_skills.core.statistics.losses import fewer_pass
 from eval_skills.core.statistics.rates import DEFAULT_SEED
 from eval_skills.core.text import plural
 
@@ -38,8 +40,9 @@ _MISSING = _item(status="error", passed=False, error_kind="infra")
 def judged(skills: Sequence[SkillNight]) -> list[SkillNight]:
     """The skills of a night with their comparisons, adjusted for one another."""
     paired = [_paired(skill) for skill in skills]
-    verdicts = iter(_adjusted([each.statistics for found in paired for each in found if each.statistics]))
-    ruled = [[_ruled(each, next(verdicts)) if each.statistics else each for each in found] for found in paired]
+    compared = [each.statistics for found in paired for each in found if each.statistics]
+    verdicts = iter(_adjusted(compared))
+    ruled = [[_ruled(each, next(verdicts), len(compared)) if each.statistics else each for each in found] for found in paired]
     return [replace(skill, against=[*found, *_slow_drop(skill)]) for skill, found in zip(skills, ruled, strict=True)]
 
 
@@ -111,14 +114,29 @@ def _adjusted(found: Sequence[PairedStatistics]) -> list[SkillDiff]:
     return judged_together([diff])[0].skills
 
 
-def _ruled(against: Against, found: SkillDiff) -> Against:
+def _ruled(against: Against, found: SkillDiff, compared: int) -> Against:
     assert found.statistics is not None
     assert found.verdict is not None
     worst, _ = judge(at_lower(found.statistics), SIGNIFICANCE, missing="ignore")
     left_open = found.verdict != "worse" and worst == "worse" and found.statistics.missing is not None
-    return replace(
+    ruled = replace(
         against, statistics=found.statistics, verdict=found.verdict, explanation=found.explanation, left_open=left_open
     )
+    return _ruled_by_runs(ruled, found.statistics, compared) if ruled.verdict != "worse" else ruled
+
+
+def _ruled_by_runs(against: Against, found: PairedStatistics, compared: int) -> Against:
+    """Where the test over tasks does not say worse, the runs of the tasks may; with items missing, they leave it open."""
+    chance = found.fewer_passes_p
+    if chance is None or found.mean_difference >= 0 or not fewer_pass(chance, compared=compared, significance=SIGNIFICANCE):
+        return against
+    if found.missing is not None:
+        return replace(against, left_open=True)
+    words = (
+        f"mean difference {found.mean_difference:+z.4f}; fewer runs of {plural(found.tasks_worse, 'task')} passed "
+        f"(chance, if no task changed: {chance:.2g})"
+    )
+    return replace(against, verdict="worse", explanation=words, by_runs=True)
 
 
 def _slow_drop(skill: SkillNight) -> list[Against]:

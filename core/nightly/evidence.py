@@ -51,7 +51,7 @@ class Against:
     """A skill compared with one reference: the tallies of both sides, and what the test of the whole night says of them.
 
     `name` is the reference in words; `since` is the night with which the other side begins. `left_open`: items without a verdict
-    could make it worse.
+    could make it worse. `by_runs`: it is worse by the runs of its tasks, and not by the test over tasks.
     """
 
     rule: Rule
@@ -63,6 +63,7 @@ class Against:
     verdict: Judgement = "inconclusive"
     explanation: str = ""
     left_open: bool = False
+    by_runs: bool = False
 
     def worse_tasks(self) -> list[str]:
         """The tasks that moved to worse; none where the verdict is not worse."""

@@ -14,9 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
-from eval_skills.core.statistics.paired import p_floor
 from eval_skills.core.statistics.rates import IntArray
 
 LEAST_RUNS = 2
@@ -69,18 +67,3 @@ def newly_failing_tasks(before: tuple[IntArray, IntArray], after: tuple[IntArray
         chance=chance_of_flaky_tasks([counts[task] for task in found], flaky) if found else 1.0,
         floor=chance_of_flaky_tasks([counts[task] for task in several.nonzero()[0]], 0),
     )
-
-
-def weighed_loss(
-    chance: float, floor: float, tasks: int, *, compared: int, significance: float
-) -> Literal["newly failing", "cannot be told"] | None:
-    """What a loss on so many tasks is, of one of `compared` skills, where the test over tasks does not call it worse.
-
-    ``newly failing``: flaky tasks would seldom look like that. ``cannot be told``: so few tasks, with so few runs, that not even
-    the loss of all of them could have shown. Half of the `significance` is spent here, as the test over tasks spends half of its
-    own on losses, and both are adjusted for the skills `compared` (Bonferroni, Holm). `chance` and `floor`: see `FailingTasks`.
-    """
-    level = significance / 2 / compared
-    if chance <= level:
-        return "newly failing"
-    return None if floor <= level or p_floor(tasks) * compared <= significance else "cannot be told"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from eval_skills.core.statistics.newly_failing import newly_failing_tasks, weighed_loss
+from eval_skills.core.statistics.losses import loss_of, weighed_loss
 from eval_skills.core.statistics.paired import Spread, holm, sign_flip_test
 from eval_skills.core.statistics.rates import DEFAULT_SEED, IntArray
 
@@ -114,7 +114,5 @@ def _worse_p(before: IntArray, after: IntArray, runs: IntArray, seed: int) -> fl
 
 def _is_lost(before: IntArray, after: IntArray, runs: IntArray, skills: int) -> bool:
     """Whether the gate fails for another reason than the test over tasks."""
-    if not ((after - before) / runs).sum() < 0:
-        return False
-    found = newly_failing_tasks((before, runs), (after, runs))
-    return weighed_loss(found.chance, found.floor, len(runs), compared=skills, significance=SIGNIFICANCE) is not None
+    loss = loss_of((before, runs), (after, runs))
+    return loss is not None and weighed_loss(loss, compared=skills, significance=SIGNIFICANCE) is not None

@@ -83,6 +83,7 @@ def statistics_lines(found: PairedStatistics, failing: NewlyFailing | None = Non
         ("tasks compared", f"{found.tasks:,}: {found.tasks_better:,} better, {found.tasks_worse:,} worse"),
         ("mean difference", f"{points(found.mean_difference)}, {_interval(found.interval)}"),
         *_newly_failing(failing),
+        *_fewer_passes(found),
     ]
     if found.tasks_better or found.tasks_worse:
         lines += [
@@ -104,6 +105,11 @@ def _newly_failing(failing: NewlyFailing | None) -> Iterator[tuple[str, str]]:
         count, names = plural(len(failing.tasks), "task"), names_shown(failing.tasks, 3)
         passed = f"passed in every run before and in none after: {names}; flaky tasks do so with a chance of {failing.chance:.2g}"
         yield "newly failing", f"{count} {passed}"
+
+
+def _fewer_passes(found: PairedStatistics) -> Iterator[tuple[str, str]]:
+    if found.fewer_passes_p is not None and found.mean_difference < 0:
+        yield "runs", f"if no task changed, so few would pass with a chance of {found.fewer_passes_p:.2g}"
 
 
 def sensitivity(found: PairedStatistics) -> str:

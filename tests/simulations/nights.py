@@ -75,7 +75,8 @@ def all_flaky(random: np.random.Generator, tasks: int) -> Chances:
 class Change:
     """What happens to a skill after its good nights, and by which night it is to be found.
 
-    Every task's chance falls by `drop`, at once or evenly over `over` nights, or the first `broken` tasks never pass again.
+    Every task's chance falls by `drop`, at once or evenly over `over` nights, or the first `broken` tasks pass with the chance
+    `still` from then on.
     `noticed`: the files of the skill changed with it. `drop` 0 without broken tasks is no change: alarms are false ones.
     """
 
@@ -86,6 +87,7 @@ class Change:
     drop: float = 0.0
     over: int = 1
     broken: int = 0
+    still: float = 0.0
     noticed: bool = False
     by: int = 1
 
@@ -96,6 +98,8 @@ UNCHANGED = (
     Change(name="20 × 3, all flaky", suite=all_flaky),
     Change(name="50 × 3, all flaky", tasks=50, suite=all_flaky),
     Change(name="20 × 1, 30 % flaky", runs=1),
+    Change(name="4 × 3, all flaky", tasks=4, suite=all_flaky),
+    Change(name="4 × 10, all flaky", tasks=4, runs=10, suite=all_flaky),
 )
 CHANGES = (
     Change(name="20 × 3, −20 points", drop=0.2, by=3),
@@ -105,6 +109,9 @@ CHANGES = (
     Change(name="20 × 3, 1 task broken", broken=1),
     Change(name="20 × 3, 2 tasks broken", broken=2),
     Change(name="20 × 3, 3 tasks broken", broken=3),
+    Change(name="20 × 3, 2 tasks pass 1 in 10", broken=2, still=0.1),
+    Change(name="4 × 3, all tasks pass 1 in 3", tasks=4, broken=4, still=1 / 3, by=2),
+    Change(name="4 × 10, all tasks pass 1 in 10", tasks=4, runs=10, broken=4, still=0.1),
     Change(name="20 × 3, −0.5 points a night for 30 nights", drop=0.15, over=30, by=30),
     Change(name="20 × 3, −0.1 points a night for 60 nights", drop=0.06, over=60, by=60),
 )
@@ -158,7 +165,7 @@ def _is_found(change: Change, random: np.random.Generator) -> bool:
     history.digest = "second" if change.noticed else "first"
     for night in range(1, change.by + 1):
         lowered = np.clip(chances - change.drop * min(1.0, night / change.over), 0, 1)
-        history.chances = np.where(np.arange(change.tasks) < change.broken, 0.0, lowered)
+        history.chances = np.where(np.arange(change.tasks) < change.broken, change.still, lowered)
         if history.night().verdict == "regressed":
             return True
     return False

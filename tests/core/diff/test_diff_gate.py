@@ -88,12 +88,40 @@ def test_p40_nothing_is_proven_of_a_skill_that_is_gone() -> None:
             "lost 1.0 pp: 1 task that passed in every run before failed in every run after, z (chance of flaky tasks: 0.016)",
             id="one-of-a-hundred",
         ),
-        pytest.param({"a": "ppp", "b": "ppf"}, {"a": "fff", "b": "pff"}, None, id="beside-a-task-that-flips-it-may-be-chance"),
+        pytest.param(
+            {"a": "ppp", "b": "ppf", "c": "ppp"}, {"a": "fff", "b": "pff", "c": "ppp"}, None,
+            id="beside-a-task-that-flips-it-may-be-chance",
+        ),
+        pytest.param(
+            {"a": "ppp", "b": "ppf"}, {"a": "fff", "b": "pff"},
+            "could not be judged: it lost 66.7 pp, and 2 tasks with so few runs cannot tell that from chance; "
+            "at least 8 tasks can, or more runs of each",
+            id="half-is-not-passed-for-chance",
+        ),
+        pytest.param(each(5, "p"), {**each(5, "f"), "t0": "p"}, "could not be judged: it lost 80.0 pp", id="four-of-five-once"),
+        pytest.param(
+            each(4, 10 * "p"), each(4, 9 * "f" + "p"),
+            "lost 90.0 pp: fewer runs of 4 tasks passed than before (chance, if no task changed: 1.3e-17)",
+            id="one-lucky-run-hides-no-broken-task",
+        ),
+        pytest.param(
+            {"a": 100 * "p"}, {"a": 50 * "pf"},
+            "lost 50.0 pp: fewer runs of 1 task passed than before (chance, if no task changed: 2.2e-19)",
+            id="many-runs-of-one-task",
+        ),
+        pytest.param(
+            each(20, 10 * "p"), {**each(20, 10 * "p"), **each(4, 9 * "f" + "p")}, "lost 18.0 pp: fewer runs of 4 tasks passed",
+            id="four-of-twenty-nearly-broken",
+        ),
+        pytest.param(
+            {**each(12, 9 * "p" + "f"), **each(4, 10 * "p")}, {**each(12, 10 * "p"), **each(4, 9 * "f" + "p")},
+            "lost 23.3 pp: fewer runs of 4 tasks passed", id="small-gains-of-others-hide-none",
+        ),
         pytest.param({"a": "ppp", "b": "fff"}, {"a": "fff", "b": "ppp"}, None, id="as-much-was-won"),
         pytest.param(
             each(4, "p"), each(4, "f"),
-            "could not be judged: it lost 100.0 pp, and 4 tasks with so few runs cannot tell a loss from chance; "
-            "5 tasks can, or more runs of each",
+            "could not be judged: it lost 100.0 pp, and 4 tasks with so few runs cannot tell that from chance; "
+            "at least 5 tasks can, or more runs of each",
             id="four-tasks-once",
         ),
         pytest.param(each(5, "p"), {**each(5, "p"), "t0": "f"}, None, id="five-tasks-could-have-shown-it"),
@@ -112,7 +140,7 @@ def test_a_loss_is_weighed_among_all_skills() -> None:
     sides = [[report for name in "abcd" for report in reports(each(5, letter), name)] for letter in "pf"]
     failures = gate_failures(diff_reports(*sides), "worse")
     assert len(failures) == 4
-    assert all("5 tasks with so few runs cannot tell a loss from chance; 7 tasks can" in failure for failure in failures)
+    assert all("5 tasks with so few runs cannot tell that from chance; at least 7 tasks can" in failure for failure in failures)
 
 
 def test_a_loss_must_be_less_likely_by_chance_where_several_are_compared() -> None:

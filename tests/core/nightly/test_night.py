@@ -57,6 +57,44 @@ def test_only_what_holds_is_a_regression(before: Outcome, tonight: Outcome, fres
     assert ruled(skill_night(tonight, before), fresh).verdict == verdict
 
 
+@each_row(
+    ("tonight", "fresh", "verdict"),
+    [
+        pytest.param(each(4, 9 * "f" + "p"), each(4, "ffffpf"), "regressed", id="four-tasks-that-pass-one-in-ten"),
+        pytest.param(each(4, 9 * "f" + "p"), each(4, "pppppp"), "flaky", id="a-bad-night"),
+        pytest.param(each(4, 9 * "f" + "p"), each(4, "fiffpf"), "suspect", id="fresh-runs-without-a-verdict"),
+        pytest.param(each(4, 10 * "p", t0=9 * "f" + "p"), {"t0": "ffffff"}, "regressed", id="one-task"),
+        pytest.param(each(4, 10 * "p", t0=9 * "f" + "p"), {"t0": "fffffp"}, "flaky", id="one-task-that-was-lucky-before"),
+        pytest.param(each(4, 10 * "p", t0=7 * "p" + "fff"), None, "steady", id="what-chance-explains"),
+    ],
+)
+def test_many_runs_of_few_tasks_are_evidence(tonight: Outcome, fresh: Outcome | None, verdict: str) -> None:
+    skill = skill_night(tonight, each(4, 10 * "p"))
+    assert skill.moved() == sorted(fresh or ())
+    found = ruled(skill, fresh)
+    assert found.verdict == verdict
+    if verdict == "regressed":
+        assert "fewer runs of" in found.explanation
+
+
+def test_what_was_won_on_the_whole_is_no_loss_by_runs() -> None:
+    assert skill_night({"t0": 20 * "pf", "t1": "p", "t2": "p"}, {"t0": 40 * "p", "t1": "f", "t2": "f"}).moved() == []
+
+
+def test_runs_of_few_tasks_with_items_missing_leave_it_open() -> None:
+    found = ruled(skill_night(each(4, 8 * "f" + "pi"), each(4, 10 * "p")))
+    assert (found.verdict, found.left_open) == ("suspect", True)
+
+
+def test_the_runs_of_few_tasks_are_weighed_among_all_skills_of_the_night() -> None:
+    def moved(skills: int) -> set[str]:
+        night = skill_night(each(4, 10 * "p", t0="pp" + 8 * "f"), each(4, 10 * "p"))
+        return {task for skill in judged([night] * skills) for task in skill.moved()}
+
+    assert moved(3) == {"t0"}  # 0.00036 each
+    assert moved(4) == set()
+
+
 def test_the_explanation_names_the_tasks_and_the_chance() -> None:
     found = ruled(skill_night(ONE_BROKEN, each(20, "p")), {"t3": "ffffff"})
     assert found.explanation.startswith("t3 always passed before and failed every run since (chance of a flaky task: 0.049")
