@@ -248,7 +248,7 @@ def _gain(before: SkillCompletionReport, after: SkillCompletionReport, diff: Ski
         return None
     rates = [dict(_task_rates(report)) for report in (before, after)]
     shared = [task for task, rate in rates[0].items() if rate is not None and rates[1].get(task) is not None]
-    shared = [task for task in shared if task not in set(diff.tasks_changed)]
+    shared = [task for task in shared if task not in set(diff.tasks_incomparable)]
     if not shared:
         return None
     left = 1 - fmean(_known(rates[0][task] for task in shared))

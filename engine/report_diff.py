@@ -79,19 +79,25 @@ def _itself(old: ReportSource, new: ReportSource) -> str | None:
 
 def _not_compared(found: ReportDiff) -> str:
     """What a gate that passed did not look at, to be added to its words."""
-    lost = {(skill.benchmark_id, task) for skill in found.skills for task in (*skill.tasks_changed, *skill.tasks_only_before)}
+    lost = {
+        (skill.benchmark_id, task) for skill in found.skills for task in (*skill.tasks_incomparable, *skill.tasks_only_before)
+    }
     if not lost:
         return ""
-    was = "was" if len(lost) == 1 else "were"
-    return f" on the tasks of both sides; {plural(len(lost), 'task')} of the earlier one changed or left, and {was} not compared"
+    was, is_ = ("was", "is") if len(lost) == 1 else ("were", "are")
+    gone = f"{plural(len(lost), 'task')} of the earlier one changed, left or {is_} judged otherwise"
+    return f" on the tasks of both sides; {gone}, and {was} not compared"
 
 
 def _by_one_yardstick(found: ReportDiff, old: ReportSource) -> list[str]:
     """How to compare answers to tasks that all changed: by scoring both with the same tasks."""
-    if not any(skill.statistics is None and skill.tasks_changed for skill in found.skills):
+    if not any(skill.statistics is None and skill.tasks_incomparable for skill in found.skills):
         return []
     run = "RUN" if old.file else old.name
-    return [f"every task changed: eval-skills rescore {run} scores the earlier answers by today's tasks; compare that run"]
+    return [
+        f"every task, or what judges it, changed: eval-skills rescore {run} scores the earlier answers by today's tasks; "
+        "compare that run"
+    ]
 
 
 def _grown(new: ReportSource, looks: int) -> list[str]:

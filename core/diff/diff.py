@@ -139,12 +139,15 @@ def _compared(pair: ReportPair, tasks: TaskPairs | None, statistics: PairedStati
         tasks_only_before=tasks.only_before if tasks else [],
         tasks_only_after=tasks.only_after if tasks else [],
         tasks_changed=tasks.changed if tasks else [],
+        tasks_judged_otherwise=tasks.judged_otherwise if tasks else [],
     )
 
 
 def _incomparable(tasks: TaskPairs) -> str:
     if tasks.tasks:
         return _without_verdict(*tasks.missing())
+    if tasks.judged_otherwise:
+        return "not comparable: other scorers, another version of their code, other judges or settings judge every task"
     if tasks.changed:
         return f"not comparable: {'every task' if len(tasks.changed) > 1 else 'the task'} changed"
     return "cannot decide: no task was recorded on both sides"

@@ -151,7 +151,8 @@ class SkillDiff(Model, defer_build=True):
     """One skill: its id and version after (of a removed one: before), its figures, and a verdict where it was compared.
 
     `explanation` is the verdict in one sentence. `statistics` and `newly_failing` are None where no task has a verdict of the
-    skill on both sides. `tasks_changed` are asked, expected or weighed otherwise after than before, and so are not compared.
+    skill on both sides. `tasks_changed` are asked, expected or weighed otherwise after than before, `tasks_judged_otherwise` by
+    another scorer, code, model or setting; neither are compared.
     """
 
     skill_id: str
@@ -169,6 +170,12 @@ class SkillDiff(Model, defer_build=True):
     tasks_only_before: list[str] = Field(default_factory=list)
     tasks_only_after: list[str] = Field(default_factory=list)
     tasks_changed: list[str] = Field(default_factory=list)
+    tasks_judged_otherwise: list[str] = Field(default_factory=list)
+
+    @property
+    def tasks_incomparable(self) -> list[str]:
+        """The tasks of both sides that are not compared, because they, or how they are judged, changed."""
+        return [*self.tasks_changed, *self.tasks_judged_otherwise]
 
     @property
     def left_open(self) -> bool:

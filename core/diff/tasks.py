@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy as np
 
@@ -38,7 +39,8 @@ Runs = list[TaskResult]
 class TaskPairs:
     """The runs of every shared task on both sides, by task id; and the ids of the tasks that cannot be paired.
 
-    Those that only one side has, and those that are another question under the same id (`changed`).
+    Those that only one side has, those that are another question under the same id (`changed`), and those whose answers are
+    judged otherwise (`judged_otherwise`): by another scorer, another version of its code, another model, or other settings.
     """
 
     tasks: list[str]
@@ -47,6 +49,7 @@ class TaskPairs:
     only_before: list[str]
     only_after: list[str]
     changed: list[str]
+    judged_otherwise: list[str] = field(default_factory=list)
 
     @property
     def sides(self) -> tuple[list[Runs], list[Runs]]:
@@ -136,15 +139,16 @@ class TaskPairs:
 
 
 def pair_tasks(before: SkillCompletionReport, after: SkillCompletionReport) -> TaskPairs:
-    """The items of both reports by task: by its id, and by its digest where both sides know it.
+    """The items of both reports by task: by its id, and by its digests where both sides know them.
 
     Raises:
         InputError: a report holds one run of a task twice.
     """
     olds, news = _by_task(before), _by_task(after)
     both = sorted(olds.keys() & news.keys())
-    changed = [task for task in both if _is_another(olds[task], news[task])]
-    shared = [task for task in both if task not in set(changed)]
+    changed = [task for task in both if _differ(olds[task], news[task], "task_digest")]
+    judged_otherwise = [task for task in both if _differ(olds[task], news[task], "scoring_digest") and task not in set(changed)]
+    shared = [task for task in both if task not in {*changed, *judged_otherwise}]
     return TaskPairs(
         tasks=shared,
         before=[olds[task] for task in shared],
@@ -152,6 +156,7 @@ def pair_tasks(before: SkillCompletionReport, after: SkillCompletionReport) -> T
         only_before=sorted(olds.keys() - news.keys()),
         only_after=sorted(news.keys() - olds.keys()),
         changed=changed,
+        judged_otherwise=judged_otherwise,
     )
 
 
@@ -160,9 +165,9 @@ def is_missing(run: TaskResult) -> bool:
     return run.status == "error" and run.error_kind in MISSING_KINDS
 
 
-def _is_another(before: Runs, after: Runs) -> bool:
-    """Whether something else was asked, expected, or weighed; reports of earlier versions do not know."""
-    then, now = ({run.task_digest for run in runs} for runs in (before, after))
+def _differ(before: Runs, after: Runs, digest: Literal["task_digest", "scoring_digest"]) -> bool:
+    """Whether both sides know this digest, and have another one; reports of earlier versions do not."""
+    then, now = ({getattr(run, digest) for run in runs} for runs in (before, after))
     return None not in then | now and then != now
 
 

@@ -359,4 +359,5 @@ _DECODERS: dict[str, Decoder] = {
     "files": _files,
     "skills_loaded": _texts,
     "steps": _whole_number,
+    "scoring_digest": _text,
 }

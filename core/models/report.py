@@ -127,7 +127,7 @@ class DimensionSummary(Model, defer_build=True):
 
 _ONLY_SOME_HAVE = (
     "task_digest", "tool_calls", "messages", "time_to_first_token_ms", "content", "finish_reason", "turns", "files",
-    "skills_loaded", "steps",
+    "skills_loaded", "steps", "scoring_digest",
 )  # fmt: skip
 
 
@@ -135,8 +135,9 @@ class TaskResult(Model, defer_build=True):
     """One item as the report shows it: what was asked, what was expected, what came, and why it was judged so.
 
     What only some answers have (`tool_calls`, `messages`, `content`, `finish_reason`, `time_to_first_token_ms`, `turns`, `files`,
-    `skills_loaded`, `steps`) is absent from the JSON of an item that does not have it. `turns` are those of a conversation, of
-    which the rest is the whole. The contents of `files` stay in the store.
+    `skills_loaded`, `steps`), and what earlier versions do not know (`task_digest`, `scoring_digest`), is absent from the JSON of
+    an item that does not have it. `turns` are those of a conversation, of which the rest is the whole. The contents of `files`
+    stay in the store.
     """
 
     task_id: str
@@ -169,6 +170,7 @@ class TaskResult(Model, defer_build=True):
     files: list[WorkspaceFile] | None = None
     skills_loaded: list[str] | None = None
     steps: int | None = None
+    scoring_digest: str | None = None
 
     @model_serializer(mode="wrap")
     def _without_what_is_not_there(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:

@@ -163,7 +163,8 @@ class ItemResult(Model, defer_build=True):
     `origin` is `run`, or what wrote the row later (`rescore`, `replay` …). `forbidden_unknown` is that of the verdict; it is
     known of items without an answer, too. `content`, `finish_reason`, `files`, `skills_loaded` and `steps` are those of the
     answer (`SkillResponse`), the last three also where an agent ended without one. `turns` are those of a conversation, as far as
-    it came; the rest is about all of them together, with the last output. `user_requests`,
+    it came; the rest is about all of them together, with the last output. `scoring_digest` is that of what judges its answer and
+    is not written in the task: scorers, their code, judges, settings of the run. `user_requests`,
     `user_tokens` and `user_cost_usd` are what a model that played the user was paid in all attempts, and `user_stopped` is why it
     said no more in the last one.
     """
@@ -219,6 +220,7 @@ class ItemResult(Model, defer_build=True):
     files: list[WorkspaceFile] | None = None
     skills_loaded: list[str] | None = None
     steps: int | None = Field(default=None, ge=0)
+    scoring_digest: str | None = None
 
     @property
     def skill_key(self) -> str:

@@ -147,7 +147,8 @@ def _open(skill: SkillNight, tasks: list[str], lost: LostEvidence | None = None)
 
 def _unchanged(skill: SkillNight) -> Classification:
     if not skill.against:
-        return Classification(verdict="new", explanation="nothing to compare with yet")
+        anew = "not compared with earlier nights: every task, or what judges it, changed since"
+        return Classification(verdict="new", explanation=anew if skill.begins_anew else "nothing to compare with yet")
     shown = skill.against[0]
     verdict: NightVerdict = "better" if shown.verdict == "better" else "steady"
     return Classification(verdict=verdict, explanation=f"against {shown.name}: {shown.explanation}")

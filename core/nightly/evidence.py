@@ -94,7 +94,7 @@ class SkillNight:
 
     `past` are the nights before, oldest first: up to `WATCHED` good ones, and whatever came after the last of these, with the
     fresh runs then. `pinned` are the tallies of the baseline, under its name. `against` are the comparisons, as soon as they were
-    made (`judged`). `lost` is what an earlier night found.
+    made (`judged`). `lost` is what an earlier night found. `begins_anew`: there were nights, on other tasks or judged otherwise.
     """
 
     suite: str
@@ -103,6 +103,7 @@ class SkillNight:
     pinned: tuple[str, Tallies] | None = None
     against: Sequence[Against] = ()
     lost: LostEvidence | None = None
+    begins_anew: bool = False
 
     @cached_property
     def good(self) -> list[Night]:

@@ -186,7 +186,10 @@ def _known_items(store: Store, run_id: str) -> int | None:
         return None
 
 
-_KEY = ["skill_id", "skill_version", "task_id", "task_digest", "skill_digest", "benchmark_version", "benchmark_digest"]
+_KEY = [
+    "skill_id", "skill_version", "task_id", "task_digest", "scoring_digest", "skill_digest", "benchmark_version",
+    "benchmark_digest",
+]  # fmt: skip
 _COLUMNS = [*_KEY, "passed", "status", "error_kind"]
 
 
@@ -199,6 +202,7 @@ class TaskOutcome:
     skill_version: str
     task_id: str
     task_digest: str | None
+    scoring_digest: str | None
     skill_digest: str | None
     benchmark_version: str | None
     benchmark_digest: str | None
@@ -211,7 +215,8 @@ def task_outcomes(store: Store, run_ids: Iterable[str]) -> list[TaskOutcome]:
     for run_id, path in store.tables.sound_files("items", set(run_ids)).items():
         try:
             with pq.ParquetFile(path, page_checksum_verification=True) as file:
-                table = file.read(columns=_COLUMNS)
+                known = [name for name in _COLUMNS if name in file.schema_arrow.names]  # earlier versions wrote fewer
+                table = file.read(columns=known)
         except FileNotFoundError:  # another process has just pruned it
             continue
         found += _outcomes(run_id, table)
@@ -222,10 +227,10 @@ def _outcomes(run_id: str, table: pa.Table) -> Iterable[TaskOutcome]:
     from eval_skills.core.diff.tasks import MISSING_KINDS
     from eval_skills.core.metrics.tasks import Tally
 
-    groups = table.group_by([*_KEY, "passed", "status", "error_kind"]).aggregate([([], "count_all")]).to_pylist()
+    groups = table.group_by(table.column_names).aggregate([([], "count_all")]).to_pylist()
     tallies: dict[tuple[Any, ...], Tally] = {}
     for row in groups:
-        key, count = tuple(row[name] for name in _KEY), row["count_all"]
+        key, count = tuple(row.get(name) for name in _KEY), row["count_all"]
         missing = row["status"] == "error" and row["error_kind"] in MISSING_KINDS
         counted = Tally(missing=count) if missing else Tally(passed=count) if row["passed"] else Tally(failed=count)
         tallies[key] = tallies.get(key, Tally()) + counted

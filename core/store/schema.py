@@ -107,6 +107,7 @@ ITEM_SCHEMA = _schema(
     (_TEXT, "user_stopped files"),
     (pa.list_(_TEXT), "skills_loaded"),
     (_COUNT, "steps"),
+    (_TEXT, "scoring_digest"),
 )
 """One row per item. Rates in [0, 1], times in ms, moments in UTC; `output`, `messages`, `content` and `files` are JSON text,
 null where absent.

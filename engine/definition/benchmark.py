@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,6 @@ from eval_skills.core.config.options import own_benchmarks
 from eval_skills.core.errors import ConfigError, InputError, UsageError
 from eval_skills.core.fingerprint import canonical_json, digest_of_canonical, digest_of_folder, digest_of_json
 from eval_skills.core.models import Benchmark, EvalTask
-from eval_skills.core.models.evaluators import SET
 from eval_skills.core.skills import load_skills
 from eval_skills.core.text import first_of, nearest
 from eval_skills.engine.definition.request import EvaluateRequest
@@ -27,7 +25,6 @@ from eval_skills.scorers.answer import file_of_benchmark
 from eval_skills.scorers.code.jail import why_no_jail
 from eval_skills.scorers.code.scorer import NAME as CODE_TESTS
 from eval_skills.scorers.registry import find_scorer
-from eval_skills.scorers.task_scoring.evaluator_set import EvaluatorSet
 
 EVERY_TASK: dict[str, list[str]] = {"task_tags": [], **{name: [] for name in TaskChoice.model_fields}}
 """What narrows the tasks of a request, unsaid."""
@@ -270,7 +267,7 @@ FILE_OPTIONS = {"rubric": "rubric"}
 def task_digest(task: EvalTask, folder: Path | None) -> str:
     """The digest of a task and of the files in the benchmark's `folder` that its evaluator names.
 
-    A task that names none has the digest of its JSON alone. The code of custom scorers counts in `scorer_digests`, not here.
+    A task that names none has the digest of its JSON alone. The code of custom scorers counts in `scoring_digests`, not here.
     """
     return _digest("task", [canonical_json(task.to_json())], _files(task, folder))
 
@@ -357,46 +354,5 @@ def _file(written: str, folder: Path) -> Path | None:
         return None
 
 
-CUSTOM = "custom"
 RECORDED = "inspect-log"
 """The kind of imports whose tasks are for the runs that came with them."""
-
-
-def scorer_digests(scorings: Iterable[TaskScoring], folder: Path | None) -> dict[str, str]:
-    """By the name of every scorer that these tasks need, the digest of the file that defines it, or of the folder that it says
-    makes its verdicts; of several evaluators that make one verdict also that of ``set``.
-
-    That of ``custom`` also covers the Python files in the benchmark's `folder`, which are the code that it runs.
-    """
-    scorings = list(scorings)
-    parts = [part for scoring in scorings for part in scoring.parts]
-    names = sorted({name for part in parts for name in part.scorers})
-    own = None if folder is None else custom_files(scorings, folder)
-    sets = {SET: _code(EvaluatorSet)} if any(part.scorer == SET for part in parts) else {}
-    return {name: _scorer_digest(name, own) for name in names} | sets
-
-
-def custom_files(scorings: Iterable[TaskScoring], folder: Path) -> dict[str, str]:
-    """The digests of the Python files beside custom scorers, which may import each other, by their paths below `folder`.
-
-    They lie in the benchmark's `folder`, or in that of their task.
-    """
-    custom = [scoring for scoring in scorings if any(CUSTOM in part.scorers for part in scoring.parts)]
-    places = {scoring.task.folder or folder for scoring in custom}
-    files = sorted(path for place in places for path in place.glob("*.py"))
-    return {path.relative_to(folder).as_posix(): digest_of_folder(path) for path in files}
-
-
-def _scorer_digest(name: str, own: Mapping[str, str] | None) -> str:
-    entry = find_scorer(name)
-    code = _code(entry.target) if entry.folder is None else digest_of_folder(entry.folder)
-    return code if name != CUSTOM or own is None else digest_of_json({"scorer": code, "own": own})
-
-
-def _code(target: Callable[..., Any]) -> str:
-    """The digest of the defining file; of a plug-in without one, of its name."""
-    try:
-        written_in = Path(inspect.getfile(inspect.unwrap(target)))
-    except TypeError:
-        return digest_of_json(repr(type(target)))
-    return digest_of_folder(written_in) if written_in.is_file() else digest_of_json(str(written_in.name))

@@ -69,7 +69,9 @@ def _runs_of_shared(report: SkillCompletionReport, digests: Mapping[str, str], a
     shared = [
         result.task_id
         for result in report.task_results
-        if (digest := digests.get(f"task/{result.task_id}")) is not None and result.task_digest in (None, digest)
+        if (digest := digests.get(f"task/{result.task_id}")) is not None
+        and result.task_digest in (None, digest)
+        and result.scoring_digest in (None, digests[f"scoring/{result.task_id}"])
     ]
     if not shared:
         raise UsageError(

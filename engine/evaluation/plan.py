@@ -42,6 +42,7 @@ from eval_skills.engine.definition.request import (
     part_remarks,
     redacted_request,
 )
+from eval_skills.engine.definition.scoring import scoring_digests
 from eval_skills.engine.discovery import skills_at
 from eval_skills.engine.evaluation.handover import held_in_memory
 from eval_skills.engine.evaluation.recordings import Recordings, request_of_recordings, request_of_replay
@@ -303,7 +304,7 @@ def _plan(
         skills={skill.key: skill for skill in skills},
         benchmark=scored.benchmark,
         scorings=check_judges(scored.scorings),
-        digests=digests_of(skills, scored.benchmark, scored.folder),
+        digests=digests_of(skills, scored.benchmark, scored.folder) | scoring_digests(scored.scorings),
         items=items,
         benchmark_path=scored.folder,
     )

@@ -23,8 +23,8 @@ from eval_skills.core.rate_limits.services import MAX_THROTTLED_S, Throttled
 from eval_skills.core.redaction import Redaction
 from eval_skills.core.store import Journal, Manifest, ManifestBenchmark, ManifestSkill, ReachedLimit
 from eval_skills.core.store.watch import Snapshot, foreign_changes, snapshot
-from eval_skills.engine.definition.benchmark import scorer_digests
 from eval_skills.engine.definition.request import SKIPPED
+from eval_skills.engine.definition.scoring import scorer_digests
 from eval_skills.engine.evaluation.answer_cache import AnswerCache
 from eval_skills.engine.evaluation.duplicate_keys import DUPLICATE_KEYS, run_remark
 from eval_skills.engine.evaluation.execution import Outcome

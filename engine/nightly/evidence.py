@@ -196,15 +196,17 @@ def _skills(store: Store, night_id: str, evidence: SuiteEvidence) -> list[SkillN
             good=True,
             judge=judge_of(report),
         )
-        digests = {each.task_id: each.task_digest for each in _items_of(tonight, outcomes)}
+        digests = {each.task_id: (each.task_digest, each.scoring_digest) for each in _items_of(tonight, outcomes)}
         past = [_night(night, outcomes, digests) for night in own[report.skill_key]]
+        unchanged = [night for night in past if night.tallies]
         skills.append(
             SkillNight(
                 suite=run.suite.name,
                 tonight=_night(tonight, outcomes, digests),
-                past=[night for night in past if night.tallies],
+                past=unchanged,
                 pinned=_pinned(evidence, report),
                 lost=history.lost_by(report),
+                begins_anew=not unchanged and any(_items_of(night, outcomes) for night in own[report.skill_key]),
             )
         )
     return skills
@@ -215,11 +217,13 @@ def _items_of(night: PastNight, outcomes: Mapping[tuple[str, str, str], list[Tas
 
 
 def _night(
-    night: PastNight, outcomes: Mapping[tuple[str, str, str], list[TaskOutcome]], digests: Mapping[str, str | None]
+    night: PastNight,
+    outcomes: Mapping[tuple[str, str, str], list[TaskOutcome]],
+    digests: Mapping[str, tuple[str | None, str | None]],
 ) -> Night:
-    """The night on the tasks that are unchanged since."""
+    """The night on the tasks that are unchanged since, and judged by the same; runs of earlier versions do not say by what."""
     found = _items_of(night, outcomes)
-    kept = [each for each in found if each.task_id in digests and each.task_digest == digests[each.task_id]]
+    kept = [each for each in found if each.task_id in digests and _is_same(each, *digests[each.task_id])]
     made_of = {SKILL_VERSION: night.skill_version, "judge": night.judge}
     for first in found[:1]:
         made_of |= {SKILL_FILES: first.skill_digest, "benchmark version": first.benchmark_version}
@@ -232,6 +236,11 @@ def _night(
     )
 
 
+def _is_same(outcome: TaskOutcome, task_digest: str | None, scoring_digest: str | None) -> bool:
+    by_the_same = None in (outcome.scoring_digest, scoring_digest) or outcome.scoring_digest == scoring_digest
+    return outcome.task_digest == task_digest and by_the_same
+
+
 def _pinned(evidence: SuiteEvidence, report: SkillCompletionReport) -> tuple[str, Tallies] | None:
     for reference, diff in evidence.diffs:
         if reference.kind == "baseline" and (skill := _diff_of(diff, report)):
@@ -242,7 +251,7 @@ def _pinned(evidence: SuiteEvidence, report: SkillCompletionReport) -> tuple[str
                 and each.benchmark_id == report.benchmark_id
             )
             tallies = count_tallies(before.task_results)
-            return reference.name, {task: tally for task, tally in tallies.items() if task not in skill.tasks_changed}
+            return reference.name, {task: tally for task, tally in tallies.items() if task not in skill.tasks_incomparable}
     return None
 
 

@@ -14,11 +14,11 @@ from eval_skills.engine.definition.benchmark import (
     EVERY_TASK,
     benchmark_digests,
     columns_of,
-    custom_files,
     resolve_scored,
     searched_for,
 )
 from eval_skills.engine.definition.request import EvaluateRequest
+from eval_skills.engine.definition.scoring import custom_files, scoring_digests
 from eval_skills.engine.judging.outcome import judges_of
 from eval_skills.engine.rescoring.request import ScoringOptions
 from eval_skills.scorers import TaskScoring
@@ -56,7 +56,7 @@ def scoring_basis(options: ScoringOptions, then: EvaluateRequest) -> ScoringBasi
     request = _request(options, then)
     scored = resolve_scored(request)
     benchmark, folder, scorings = scored.benchmark, scored.folder, scored.scorings
-    digests = benchmark_digests(benchmark, folder)
+    digests = benchmark_digests(benchmark, folder) | scoring_digests(scorings)
     content = {
         "benchmark": digests["benchmark"],
         "settings": request.model_dump(mode="json", include=set(_SETTINGS)),

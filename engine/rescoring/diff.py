@@ -52,10 +52,10 @@ def _items(reports: Reports) -> list[tuple[ItemKey, TaskResult]]:
 
 
 def _without(reports: Reports, keys: set[ItemKey]) -> list[SkillCompletionReport]:
-    """The reports without these items; with no digests of tasks, as what is expected may differ between two scorings."""
+    """The reports without these items; with no digests of tasks and scorings, which differ on purpose."""
     kept = [
         [
-            item.model_copy(update={"task_digest": None})
+            item.model_copy(update={"task_digest": None, "scoring_digest": None})
             for item in report.task_results
             if (report.skill_key, item.task_id, item.run_index) not in keys
         ]

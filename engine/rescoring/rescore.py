@@ -163,6 +163,7 @@ def _context(task: EvalTask, plan: Rescoring) -> dict[str, Any]:
         "benchmark_version": benchmark.version,
         "benchmark_digest": digests["benchmark"],
         "task_digest": digests[f"task/{task.id}"],
+        "scoring_digest": digests[f"scoring/{task.id}"],
         "tags": task.tags,
         "complexity": task.complexity,
         "weight": task.weight,

@@ -190,6 +190,7 @@ def tasks_apart(skill: SkillDiff) -> list[tuple[str, list[str]]]:
     """The tasks that are not compared, by why they are not."""
     apart = [
         ("changed tasks, not compared", skill.tasks_changed),
+        ("tasks judged otherwise than before, not compared", skill.tasks_judged_otherwise),
         ("tasks before only", skill.tasks_only_before),
         ("tasks after only", skill.tasks_only_after),
     ]

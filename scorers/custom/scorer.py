@@ -46,6 +46,11 @@ class Custom:
         refuse_unless_allowed(self.settings, _PATH)
         object.__setattr__(self, "_file", CustomFile.find(self.custom_scorer_path, self.settings.benchmark_folder))
 
+    @property
+    def code_files(self) -> tuple[Path, ...]:
+        """The file of the function."""
+        return (self._file.path,)
+
     async def score(self, response: SkillResponse) -> Score | None:
         """What the function returned.
 

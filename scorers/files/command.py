@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 from asyncio.subprocess import DEVNULL, Process
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,6 +26,7 @@ from eval_skills.scorers.registry import scorer
 from eval_skills.scorers.score import Score
 from eval_skills.scorers.settings import ScoringSettings
 
+_IN_BENCHMARK = re.compile(r"\$(?:BENCHMARK|\{BENCHMARK\})/([^\s\"';|&<>()]+)")
 _SHOWN_BYTES, _SHOWN_CHARS = 16_384, 1_000
 _NOT_RUN = {126: "may not be executed", 127: "was not found"}
 """Exit codes of a shell that could not start what it was told to."""
@@ -60,6 +62,13 @@ class CommandPasses:
             raise InputError(message, path="command")
         if "\0" in self.command:
             raise InputError("a command cannot hold a null character; remove it", path="command")
+
+    @property
+    def code_files(self) -> tuple[Path, ...]:
+        """The files of the benchmark that the command names by ``$BENCHMARK``."""
+        folder = self.task.folder or self.settings.benchmark_folder
+        paths = [] if folder is None else [folder / name for name in _IN_BENCHMARK.findall(self.command)]
+        return tuple(path for path in paths if path.is_file())
 
     async def score(self, response: SkillResponse) -> Score:
         """1 or 0; the reason has the exit code and the end of what the command wrote.

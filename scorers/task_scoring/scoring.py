@@ -6,6 +6,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, Self, cast
 
 from eval_skills.core.errors import InputError
@@ -184,6 +185,11 @@ class TaskScoring:
     def scorers(self) -> tuple[str, ...]:
         """The canonical names of the scorers that give the evaluator's verdict, each once."""
         return tuple(dict.fromkeys(name for name, _ in self._named))
+
+    @property
+    def code_files(self) -> tuple[Path, ...]:
+        """The files of the benchmark that these scorers run."""
+        return tuple(path for _, each in self._named for path in getattr(each, "code_files", ()))
 
     @property
     def _named(self) -> tuple[tuple[str, Any], ...]:

@@ -26,7 +26,11 @@ AFTER = dict(zip("abcdefgh", ["ppp", "ppp", "ppf", "ppp", "pff", "ppp", "fff", "
 
 
 def reports(
-    outcome: Outcome, skill_id: str = "s", digests: Mapping[str, str] | None = None, **columns: Any
+    outcome: Outcome,
+    skill_id: str = "s",
+    digests: Mapping[str, str] | None = None,
+    scorings: Mapping[str, str] | None = None,
+    **columns: Any,
 ) -> list[SkillCompletionReport]:
     rows = [
         {
@@ -36,6 +40,7 @@ def reports(
             "error_kind": KIND.get(letter),
             "output": f'"{letter}{run}"',
             "task_digest": (digests or {}).get(task),
+            "scoring_digest": (scorings or {}).get(task),
         }
         for task, runs in outcome.items()
         for run, letter in enumerate(runs)
@@ -264,6 +269,31 @@ class TestAChangedTask:
         known = reports(each(8, "p"), digests=dict.fromkeys(each(8, ""), "new"))
         (found,) = diff_reports(reports(each(8, "p")), known).skills
         assert (found.tasks_changed, found.statistics and found.statistics.tasks) == ([], 8)
+
+
+class TestATaskThatIsJudgedOtherwise:
+    def test_it_is_listed_apart_and_enters_no_verdict(self) -> None:
+        before = reports(each(10, "p"), scorings=dict.fromkeys(each(10, ""), "old"))
+        after = reports(each(10, "f"), scorings=dict.fromkeys(each(10, ""), "old") | {"t0": "new"})
+        (found,) = diff_reports(before, after).skills
+        assert (found.tasks_judged_otherwise, found.tasks_changed) == (["t0"], [])
+        assert (found.statistics and found.statistics.tasks, len(found.flips)) == (9, 9)
+
+    def test_one_that_changed_as_well_is_listed_once(self) -> None:
+        before, after = (reports(each(2, "p"), digests={"t0": side}, scorings={"t0": side, "t1": side}) for side in "ab")
+        (found,) = diff_reports(before, after).skills
+        assert (found.tasks_changed, found.tasks_judged_otherwise) == (["t0"], ["t1"])
+        assert found.tasks_incomparable == ["t0", "t1"]
+
+    def test_where_all_are_no_gate_passes(self) -> None:
+        before, after = (reports(each(8, "p"), scorings=dict.fromkeys(each(8, ""), side)) for side in "ab")
+        (failure,) = gate_failures(diff_reports(before, after), "worse")
+        assert failure.startswith("s@1.0.0 could not be judged: not comparable: other scorers, another version of their code")
+
+    def test_a_report_that_does_not_know_what_judged_it_is_compared(self) -> None:
+        known = reports(each(8, "p"), scorings=dict.fromkeys(each(8, ""), "new"))
+        for sides in ((known, reports(each(8, "p"))), (reports(each(8, "p")), known)):
+            assert diff_reports(*sides).skills[0].tasks_judged_otherwise == []
 
 
 class TestNotProven:

@@ -16,7 +16,7 @@ origin timeout_ms tool_accuracy sequence_correctness output_quality hallucinatio
 time_to_first_token_ms judge_agreement forbidden_unknown earlier_calls content finish_reason
 judge_requests turns
 user_requests user_tokens user_cost_usd user_stopped
-files skills_loaded steps
+files skills_loaded steps scoring_digest
 """
 REPORT_COLUMNS = """
 run_id timestamp skill_id skill_version benchmark_id benchmark_version completion_rate partial_score error_rate consistency_score

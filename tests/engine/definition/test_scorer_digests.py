@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from eval_skills.core.models import EvalTask
-from eval_skills.engine.definition.benchmark import scorer_digests
+from eval_skills.engine.definition.scoring import scorer_digests
 from eval_skills.scorers import TaskScoring, scorer, scorer_names
 from eval_skills.scorers.registry import _entries
 

@@ -156,6 +156,23 @@ def test_a_task_that_was_changed_is_another_task(nights: Nights) -> None:
     assert diff.skills[0].statistics.tasks == 19
 
 
+def test_a_task_that_is_judged_by_another_scorer_is_not_compared(nights: Nights) -> None:
+    nights.night(FINE, scoring_digest="sha256:1")
+    (evidence,) = nights.evidence(nights.run(BROKEN, 2, scoring_digest="sha256:2"))
+    assert evidence.skills[0].moved() == []
+    (found,) = classify("tonight", evidence.skills, {})
+    assert (found.verdict, found.explanation) == (
+        "new",
+        "not compared with earlier nights: every task, or what judges it, changed since",
+    )
+
+
+def test_a_run_of_an_earlier_version_does_not_say_what_judged_it_and_is_compared(nights: Nights) -> None:
+    nights.night(FINE)
+    (evidence,) = nights.evidence(nights.run(BROKEN, 2, scoring_digest="sha256:2"))
+    assert evidence.skills[0].moved() == ["t3"]
+
+
 def test_p14_a_skill_that_nobody_reaches_failed_and_did_not_regress(nights: Nights) -> None:
     nights.night(FINE)
     run = nights.run(dict.fromkeys(TASKS, "i"), 2)

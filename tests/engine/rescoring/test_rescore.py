@@ -170,7 +170,7 @@ def test_p48_what_was_not_judged_before_is_no_improvement_and_no_latency_is_comp
 def test_a_changed_verdict_is_still_welcome_or_not(
     store: Store, landed_run: LandedRun, write_expectations: WriteExpectations
 ) -> None:
-    of = landed_run({"x": "right", "y": "right"})
+    of = landed_run({"x": "right", "y": "right"}, y={"scoring_digest": "sha256:another"})
     write_expectations(x="right", y="left")
     document = rescoring_diff(again(of, store))
     assert {row.metric: row.good for row in document.diff.skills[0].rows}["completionRate"] is False
@@ -250,9 +250,14 @@ def test_p11_custom_code_is_allowed_anew(store: Store, landed_run: LandedRun, tm
     with pytest.raises(InputError, match="--allow-custom-code"):
         plan_rescoring(RescoreRequest(run_id=of, store=store.path, tasks=str(path)))
     plan = again(of, store, tasks=str(path), allow_custom_code=True)
-    assert items(store, plan.run_id)["x", 0].score == 0.25
+    before = items(store, plan.run_id)["x", 0]
+    assert before.score == 0.25
     (tmp_path / "own.py").write_text("def score(output, expected, task):\n    return 0.75\n")
-    assert again(of, store, tasks=str(path), allow_custom_code=True).run_id != plan.run_id
+    other = again(of, store, tasks=str(path), allow_custom_code=True)
+    assert other.run_id != plan.run_id
+    after = items(store, other.run_id)["x", 0]
+    assert None not in (before.scoring_digest, after.scoring_digest)
+    assert before.scoring_digest != after.scoring_digest
 
 
 class TestRefusals:

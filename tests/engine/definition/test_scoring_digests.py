@@ -1,0 +1,144 @@
+"""Whether the same judged two runs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eval_skills.core.models import EvalTask
+from eval_skills.engine.definition.scoring import scoring_digests
+from eval_skills.scorers import TaskScoring, scorer
+from eval_skills.scorers.custom.function import function_scorer
+from eval_skills.scorers.registry import _entries, knowing
+from tests.tables import each_row
+
+
+def digest(folder: Path | None = None, settings: dict[str, Any] | None = None, **task: Any) -> str:
+    read = EvalTask.model_validate({"id": "t", **task})
+    scoring = TaskScoring(read, {"allowCustomCode": True, "benchmarkFolder": folder, **(settings or {})})
+    return scoring_digests({"t": scoring})["scoring/t"]
+
+
+EXACT: dict[str, Any] = {"expectedOutput": {"type": "exact", "value": 1}}
+UNNAMED = {"expectedOutput": {"value": "a"}}
+TOOLS = {"expected": {"tools": ["a"]}}
+
+
+@each_row(
+    ("task", "settings", "other"),
+    [
+        pytest.param(UNNAMED, {"defaultEvaluator": "levenshtein"}, True, id="another-evaluator"),
+        pytest.param(EXACT, {"defaultEvaluator": "contains"}, False, id="which-the-task-does-not-use"),
+        pytest.param(TOOLS, {"weights": {"toolAccuracy": 0.5}}, True, id="weights"),
+        pytest.param(TOOLS, {"toolNames": "normalised"}, True, id="tool-names"),
+        pytest.param(TOOLS, {"toolCategories": {"x": ["a"]}}, True, id="tool-categories"),
+        pytest.param(
+            {"evaluator": {"type": "llm_judge", "criteria": "good"}}, {"llm": {"model": "openai/b"}}, True, id="a-judge"
+        ),
+        pytest.param(
+            {"evaluator": {"type": "llm_judge", "criteria": "good"}}, {"maxJudgeCost": 7.0}, False, id="but-not-its-limits"
+        ),
+    ],
+)
+def test_what_the_run_says_counts_where_it_judges(task: dict[str, Any], settings: dict[str, Any], other: bool) -> None:
+    llm = {"llm": {"model": "openai/a"}}
+    assert (digest(settings=llm | settings, **task) != digest(settings=llm, **task)) is other
+
+
+def test_what_the_task_says_counts_in_its_own_digest() -> None:
+    assert digest(**EXACT) == digest(expectedOutput={"type": "exact", "value": 2})
+    assert digest(**EXACT) != digest(expectedOutput={"type": "contains", "keywords": ["a"]})
+
+
+CUSTOM: dict[str, Any] = {"expectedOutput": {"type": "custom", "customScorerPath": "own/score.py"}}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name, text in {
+        "own/score.py": "import json\nfrom helper import limit\nimport kit.parts\ndef score(output): return 1\n",
+        "own/helper.py": "import deeper\nlimit = 1\n",
+        "own/deeper.py": "import score\n",
+        "own/kit/__init__.py": "",
+        "own/kit/parts.py": "",
+        "own/skill.py": "",
+        "check.sh": "exit 0\n",
+    }.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return tmp_path
+
+
+@each_row(
+    ("file", "other"),
+    [
+        pytest.param("own/score.py", True, id="the-file-itself"),
+        pytest.param("own/helper.py", True, id="what-it-imports"),
+        pytest.param("own/deeper.py", True, id="and-that-again"),
+        pytest.param("own/kit/parts.py", True, id="a-package"),
+        pytest.param("own/skill.py", False, id="but-no-neighbour"),
+        pytest.param("check.sh", False, id="nor-what-is-elsewhere"),
+    ],
+)
+def test_a_benchmarks_own_scorer_counts_with_what_it_imports(folder: Path, file: str, other: bool) -> None:
+    first = digest(folder, **CUSTOM)
+    (folder / file).write_text(f"{(folder / file).read_text()}# changed\n")
+    assert (digest(folder, **CUSTOM) != first) is other
+    (folder / file).write_text((folder / file).read_text().replace("# changed\n", ""))
+
+
+@pytest.mark.parametrize("command", ["sh $BENCHMARK/check.sh", 'sh "${BENCHMARK}/check.sh" out.txt'])
+def test_a_file_that_a_command_names_counts(folder: Path, command: str) -> None:
+    task: dict[str, Any] = {"evaluator": {"type": "command_passes", "command": command}}
+    first = digest(folder, **task)
+    (folder / "check.sh").write_text("exit 1\n")
+    assert digest(folder, **task) != first
+
+
+def test_a_function_of_the_calling_program_counts_by_its_source() -> None:
+    def lenient(output: Any) -> bool:
+        return output is not None
+
+    def strict(output: Any) -> bool:
+        return bool(output == 1)
+
+    found = []
+    for function in (lenient, strict, lenient):
+        with knowing({"own": function_scorer("own", function)}):
+            found.append(digest(expectedOutput={"type": "own", "value": 1}))
+    assert found[0] == found[2] != found[1]
+
+
+def test_a_function_without_a_source_counts_by_its_code() -> None:
+    found = []
+    for limit in (1, 2):
+        made: dict[str, Any] = {}
+        exec(f"def own(output): return output == {limit}", made)
+        with knowing({"own": function_scorer("own", made["own"])}):
+            found.append(digest(expectedOutput={"type": "own", "value": 1}))
+    assert found[0] != found[1]
+
+
+def test_the_code_of_a_plug_in_counts_and_ours_does_not(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("eval_skills.scorers.registry._entries", dict(_entries))
+    (tmp_path / "rules.txt").write_text("1")
+
+    @scorer("foreign", folder=tmp_path)
+    def foreign(response: Any) -> float:
+        return 1.0
+
+    first = digest(expectedOutput={"type": "foreign"})
+    (tmp_path / "rules.txt").write_text("2")
+    assert digest(expectedOutput={"type": "foreign"}) != first
+
+
+def test_our_own_code_does_not_count(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    task: dict[str, Any] = {"evaluator": {"type": "code_tests", "test": "assert f()"}}
+    first = digest(**task)
+    (tmp_path / "another-version.py").write_text("")
+    monkeypatch.setitem(_entries, "code_tests", replace(_entries["code_tests"], folder=tmp_path))
+    assert digest(**task) == first
