@@ -11,7 +11,7 @@ Which interactions are sampled depends on the id of each alone.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -56,12 +56,22 @@ class HealthRule:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What the window keeps of a sample: `score` is None, and `error` true, where there was nothing to score."""
+    """What the window keeps of a sample: `score` is None, and `error` true, where there was nothing to score.
+
+    `content` is a digest of what the log says of the interaction: an id may name several. It is "" where the id is such a digest
+    itself, and where only the id is known.
+    """
 
     interaction_id: str
     passed: bool
     score: float | None = None
     error: bool = False
+    content: str = ""
+
+    @property
+    def identity(self) -> tuple[str, str]:
+        """What tells it from every other sample."""
+        return self.interaction_id, self.content
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,12 +88,13 @@ class WindowFigures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatusChange:
-    """An announced change, with the window that caused it; `interaction_id` is its last sample."""
+    """An announced change, with the window that caused it; `interaction_id` and `content` are those of its last sample."""
 
     before: HealthStatus
     after: HealthStatus
     figures: WindowFigures
     interaction_id: str
+    content: str = ""
 
 
 class HealthMonitor:
@@ -95,13 +106,19 @@ class HealthMonitor:
     def __init__(self, rule: HealthRule, samples: Iterable[Judged] = (), announced: HealthStatus = "insufficient_data") -> None:
         self.rule, self.announced = rule, announced
         self._samples: deque[Judged] = deque(maxlen=rule.window)
-        self._ids: set[str] = set()
+        self._known: set[tuple[str, str]] = set()
+        self._ids: Counter[str] = Counter()
         self._passed = 0
         for sample in samples:
             self._take(sample)
 
-    def __contains__(self, interaction_id: str) -> bool:
-        return interaction_id in self._ids
+    def __contains__(self, sample: Judged) -> bool:
+        """Whether the window holds the same interaction: one with the same id and the same content."""
+        return sample.identity in self._known
+
+    def names_another(self, sample: Judged) -> bool:
+        """Whether the id of `sample` is that of an interaction in the window with another content."""
+        return self._ids[sample.interaction_id] > (sample in self)
 
     @property
     def samples(self) -> list[Judged]:
@@ -119,7 +136,8 @@ class HealthMonitor:
         before, self.announced = self.announced, self.rule.announced(self.announced, self._passed, len(self._samples))
         if self.announced == before:
             return None
-        return StatusChange(before=before, after=self.announced, figures=self.figures(), interaction_id=sample.interaction_id)
+        last = {"interaction_id": sample.interaction_id, "content": sample.content}
+        return StatusChange(before=before, after=self.announced, figures=self.figures(), **last)
 
     def figures(self) -> WindowFigures:
         """The window's figures; the interval is Wilson's, of the pass rate."""
@@ -137,12 +155,20 @@ class HealthMonitor:
 
     def _take(self, sample: Judged) -> None:
         if len(self._samples) == self.rule.window:
-            oldest = self._samples[0]
-            self._passed -= oldest.passed
-            self._ids.discard(oldest.interaction_id)
+            self._forget(self._samples[0])
         self._samples.append(sample)
-        self._ids.add(sample.interaction_id)
+        self._known.add(sample.identity)
         self._passed += sample.passed
+        if sample.content:  # without one it may be the same interaction
+            self._ids[sample.interaction_id] += 1
+
+    def _forget(self, oldest: Judged) -> None:
+        self._known.discard(oldest.identity)
+        self._passed -= oldest.passed
+        if oldest.content:
+            self._ids[oldest.interaction_id] -= 1
+            if not self._ids[oldest.interaction_id]:
+                del self._ids[oldest.interaction_id]
 
 
 _DRAWS = 2**64

@@ -193,7 +193,7 @@ def _of_monitors(store: Store, files: list[Path]) -> Iterator[Metric]:
             _add(samples, [*names, result], count)
         passed, size = sum(each.passed for each in state.window), len(state.window)
         _add(ratio, names, passed / size if size else None)
-        known = [ms for each in state.window if (ms := latencies.get((state.monitor_id, each.id))) is not None]
+        known = _latencies_in(state, latencies)
         for quantile in QUANTILES:
             _add(latency, [*names, quantile], _nearest_rank(known, float(quantile)))
         moments.append(file.stat().st_mtime)
@@ -208,10 +208,23 @@ def _results(state: MonitorState) -> dict[str, int]:
     return {"pass": passed, "fail": len(state.window) - passed - errors, "error": errors}
 
 
-def _sampled_latencies(store: Store) -> dict[tuple[str, str], float]:
+Latencies = Mapping[tuple[str, str], list[float | None]]
+"""Of each monitor and id of an interaction, oldest first: an id may name several interactions."""
+
+
+def _sampled_latencies(store: Store) -> Latencies:
     batches = list(store.tables.files("samples"))[-BATCHES_READ:]
-    rows = store.tables.rows("samples", ("monitor_id", "interaction_id", "latency_ms"), batches) if batches else []
-    return {(row["monitor_id"], row["interaction_id"]): row["latency_ms"] for row in rows if row["latency_ms"] is not None}
+    found = defaultdict(list)
+    for row in store.tables.rows("samples", ("monitor_id", "interaction_id", "latency_ms"), batches) if batches else []:
+        found[row["monitor_id"], row["interaction_id"]].append(row["latency_ms"])
+    return found
+
+
+def _latencies_in(state: MonitorState, latencies: Latencies) -> list[float]:
+    """The known ones of the window, which holds the last samples, also of those that share an id."""
+    counts = Counter(each.id for each in state.window)
+    last = (ms for id_, count in counts.items() for ms in latencies.get((state.monitor_id, id_), [])[-count:])
+    return [ms for ms in last if ms is not None]
 
 
 def _nearest_rank(milliseconds: list[float], quantile: float) -> float | None:

@@ -45,6 +45,7 @@ def _words(change: StatusChange) -> str:
 def emit_status(session: MonitorSession, change: StatusChange) -> None:
     """Emit the event of a change, for automations. Emitted twice for one change, it has the same id."""
     figures = change.figures
+    what = f"{change.interaction_id}/{change.content}/{change.before}/{change.after}"
     emit_event(
         event=EVENT,
         resource={
@@ -65,5 +66,5 @@ def emit_status(session: MonitorSession, change: StatusChange) -> None:
             "monitorId": session.monitor_id,
             "monitorRunId": session.run_id,
         },
-        id=uuid5(NAMESPACE_URL, f"{EVENT}/{session.monitor_id}/{change.interaction_id}/{change.before}/{change.after}"),
+        id=uuid5(NAMESPACE_URL, f"{EVENT}/{session.monitor_id}/{what}"),
     )

@@ -95,7 +95,8 @@ def monitor_command(
     """Sample a log of production interactions, judge the sample, and report when its health changes.
 
     The status is that of the last --window samples: healthy, warning, critical, or insufficient_data. A change is the Prefect
-    event eval-skills.monitor-status. The next call continues where this one stopped reading.
+    event eval-skills.monitor-status. The next call continues where this one stopped reading. An interaction that the log repeats,
+    with the same id and content, counts once within the window.
 
     Example: eval-skills monitor ./support.jsonl --rate 0.2 --evaluator contains
 

@@ -87,6 +87,7 @@ def _document(summary: MonitorSummary, fail_on: str | None, passed: bool) -> dic
         "otherSkills": summary.other,
         "sampled": summary.sampled,
         "repeated": summary.repeated,
+        "sharedIds": summary.shared_ids,
         "unjudged": summary.unjudged,
         "changes": [
             {"before": each.before, "after": each.after, "interactionId": each.interaction_id, "window": _window(each.figures)}

@@ -36,6 +36,9 @@ class Batch:
 class MonitorCounts:
     """The counts of one call; of the changes, the last ones are kept.
 
+    `repeated` samples are interactions that the window had already; `shared_ids` have the id of another one in it, `first_shared`
+    is where the first of them stands.
+
     On `unjudged` samples the judge failed; in `lost_batches` these were more than half, and the `dropped` others there do not
     count either.
     """
@@ -43,6 +46,8 @@ class MonitorCounts:
     other: int = 0
     sampled: int = 0
     repeated: int = 0
+    shared_ids: int = 0
+    first_shared: str = ""
     unusable: int = 0
     unjudged: int = 0
     first_unjudged: str = ""
@@ -80,6 +85,16 @@ def read_remarks(reader: LogReader) -> Iterator[str]:
     if (rest := reader.bad - len(reader.bad_lines)) > 0:
         yield f"and {rest:,} more bad records"
     yield from reader.remarks
+
+
+def shared_remarks(counts: MonitorCounts) -> Iterator[str]:
+    """The remark on samples whose id does not tell them apart."""
+    if counts.shared_ids:
+        samples = "sample has" if counts.shared_ids == 1 else "samples have"
+        yield (
+            f"{counts.shared_ids:,} {samples} the id of another interaction, with other content, the first at "
+            f"{counts.first_shared}: each counts; if another key of the log is unique, name it: --field id=KEY"
+        )
 
 
 def unjudged_remarks(counts: MonitorCounts) -> Iterator[str]:

@@ -30,8 +30,8 @@ class Sample:
     @property
     def judged(self) -> Judged:
         """The part that the window keeps."""
-        verdict = self.verdict
-        return Judged(self.interaction.id, verdict.passed, verdict.score, error=verdict.status == "error")
+        said, verdict = self.interaction, self.verdict
+        return Judged(said.id, verdict.passed, verdict.score, error=verdict.status == "error", content=said.content())
 
     def row(self, redaction: Redaction, sampled_at: datetime) -> dict[str, Any]:
         """Its row, with the columns of `SAMPLE_SCHEMA` that depend on the sample alone."""

@@ -19,7 +19,15 @@ from eval_skills.engine.definition.benchmark import check_judges
 from eval_skills.engine.definition.request import check_folder
 from eval_skills.engine.judging.outcome import failed_judging, judges_of, judging_lines, refuse_half_judged
 from eval_skills.engine.judging.preflight import check_judges_ready
-from eval_skills.engine.monitor.batches import Batch, MonitorCounts, drawn_batches, left_remarks, read_remarks, unjudged_remarks
+from eval_skills.engine.monitor.batches import (
+    Batch,
+    MonitorCounts,
+    drawn_batches,
+    left_remarks,
+    read_remarks,
+    shared_remarks,
+    unjudged_remarks,
+)
 from eval_skills.engine.monitor.expectation import MonitorTask
 from eval_skills.engine.monitor.log.files import check_log
 from eval_skills.engine.monitor.log.reader import LogReader
@@ -129,11 +137,15 @@ class MonitorSession:
         origin = {"monitor_id": self.monitor_id, "monitor_run_id": self.run_id}
         drawn_by = {"rate": self.request.rate, "seed": self.request.seed}
         for sample in samples:
-            if sample.judged.interaction_id in self.health:
+            judged = sample.judged
+            if judged in self.health:
                 self._counts.repeated += 1
                 continue
+            if self.health.names_another(judged):
+                self._counts.shared_ids += 1
+                self._counts.first_shared = self._counts.first_shared or sample.interaction.source
             rows.append(origin | sample.row(self._redaction, now) | drawn_by)
-            if (change := self.health.add(sample.judged)) is not None:
+            if (change := self.health.add(judged)) is not None:
                 changes.append(change)
         if rows:
             self._land(rows)
@@ -154,6 +166,7 @@ class MonitorSession:
         figures = self.health.figures()
         remarks = [
             *read_remarks(reader),
+            *shared_remarks(counts),
             *self._judge_remarks,
             *unjudged_remarks(counts),
             *judging_lines(judges_of(self.task.scorings), self.run_id),
@@ -172,6 +185,7 @@ class MonitorSession:
             other=counts.other,
             sampled=counts.sampled,
             repeated=counts.repeated,
+            shared_ids=counts.shared_ids,
             changes=list(counts.last_changes),
             change_count=counts.changes,
             remarks=[self._redaction.text(remark) for remark in remarks],

@@ -24,12 +24,13 @@ ID_CHARS = 12
 
 
 class WindowSample(Model):
-    """A sample of the window."""
+    """A sample of the window; `content` as in `Judged`: "" also in files of earlier versions, which kept ids alone."""
 
     id: str
     passed: bool
     score: float | None = None
     error: bool = False
+    content: str = ""
 
 
 class MonitorState(Model):
@@ -49,7 +50,7 @@ class MonitorState(Model):
     @property
     def samples(self) -> list[Judged]:
         """The window, oldest first."""
-        return [Judged(each.id, each.passed, each.score, each.error) for each in self.window]
+        return [Judged(each.id, each.passed, each.score, each.error, each.content) for each in self.window]
 
 
 def monitor_id(request: MonitorRequest, task: MonitorTask) -> str:
@@ -85,4 +86,7 @@ def write_state(file: Path, position: MonitorState) -> None:
 
 def window_of(samples: Sequence[Judged]) -> list[WindowSample]:
     """The window as it is written."""
-    return [WindowSample(id=each.interaction_id, passed=each.passed, score=each.score, error=each.error) for each in samples]
+    return [
+        WindowSample(id=each.interaction_id, passed=each.passed, score=each.score, error=each.error, content=each.content)
+        for each in samples
+    ]

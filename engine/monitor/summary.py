@@ -13,8 +13,9 @@ class MonitorSummary:
     """The result of one call of a monitor.
 
     `status` is that of the window at the end, `announced` that of the last event. The counts are those of this call: records
-    `read`, `bad` ones among them, those of `other` skills, `sampled` ones that landed, `repeated` ids that the window had
-    already, and `unjudged` ones that were left out. `judge_failed`: the judge failed on more than half of a batch, and nothing of
+    `read`, `bad` ones among them, those of `other` skills, `sampled` ones that landed, `repeated` ones that the window
+    had already, `shared_ids` among the sampled ones whose id is that of another interaction in the window, and `unjudged` ones
+    that were left out. `judge_failed`: the judge failed on more than half of a batch, and nothing of
     it counts. `changes` are the last hundred of `change_count`. `flow_runs` and `task_runs`: what Prefect should have recorded;
     `unrecorded` is why it could not, None where it did.
     """
@@ -35,6 +36,7 @@ class MonitorSummary:
     change_count: int
     remarks: list[str]
     store: str
+    shared_ids: int = 0
     unjudged: int = 0
     judge_failed: bool = False
     flow_runs: tuple[str, ...] = ()

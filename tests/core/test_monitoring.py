@@ -45,7 +45,33 @@ def test_p94_the_window_forgets_what_has_rolled_out() -> None:
     assert (found.figures().size, found.figures().passed) == (200, 199)
     assert len(found.samples) == 200
     found.add(Judged("last", True, 1.0))
-    assert (found.figures().pass_rate, "499" in found, "698" in found) == (1.0, False, True)
+    assert (found.figures().pass_rate, Judged("499", False) in found, Judged("698", True) in found) == (1.0, False, True)
+
+
+def test_an_interaction_is_known_by_its_id_and_content_as_long_as_the_window_holds_it() -> None:
+    one, same, other = Judged("1", True, content="a"), Judged("1", False, content="a"), Judged("1", True, content="b")
+    found = HealthMonitor(HealthRule(window=2, min_sample=1), [one])
+    assert (same in found, found.names_another(same)) == (True, False)
+    assert (other in found, found.names_another(other)) == (False, True)
+    found.add(other)
+    assert (one in found, other in found, found.names_another(one), found.names_another(other)) == (True, True, True, True)
+    found.add(Judged("2", True, content="a"))
+    assert (one in found, other in found, found.names_another(one), found.names_another(other)) == (False, True, True, False)
+    found.add(Judged("3", True, content="a"))
+    assert (other in found, found.names_another(one)) == (False, False)
+
+
+def test_where_only_the_id_is_known_it_may_be_the_same_interaction() -> None:
+    found = HealthMonitor(HealthRule(), [Judged("1", True)])
+    sample = Judged("1", True, content="a")
+    assert (sample in found, found.names_another(sample)) == (False, False)
+
+
+def test_the_memory_is_that_of_one_window() -> None:
+    found = HealthMonitor(HealthRule(window=5, min_sample=1))
+    for number in range(100):
+        found.add(Judged(str(number), True, content="a"))
+    assert (len(found._known), len(found._ids)) == (5, 5)
 
 
 def test_the_interval_is_wilsons_and_holds_the_rate() -> None:

@@ -113,6 +113,22 @@ def test_the_window_of_each_monitor(scrape: Scrape, store: Store) -> None:
     assert found["eval_skills_monitor_last_success_timestamp_seconds"] == file.stat().st_mtime
 
 
+def test_the_latencies_of_interactions_that_share_an_id(scrape: Scrape, store: Store) -> None:
+    """The window holds the last ones that landed."""
+    window = [WindowSample(id="1", passed=True, content=content) for content in "abc"]
+    rows = [
+        {"monitor_id": "m", "interaction_id": "1", "latency_ms": latency, "sampled_at": AT}
+        for latency in (900.0, 0.0, None, 200.0)
+    ]
+    land_rows(store, "samples", "20261120T000000Z-0000", rows)
+    file = state_file(store, "m")
+    file.parent.mkdir(parents=True)
+    write_state(file, MonitorState(monitor_id="m", log="/logs/a.jsonl", window=window))
+    found = scrape()
+    latencies = [found[f'eval_skills_monitor_latency_seconds{{log="a.jsonl",monitor="m",quantile="{q}"}}'] for q in (0.5, 0.99)]
+    assert latencies == [0, 0.2]
+
+
 def test_a_store_that_cannot_be_read_is_said_and_not_shown_as_zeros(
     scrape: Scrape, landed_run: LandedRun, store: Store, told: list[str]
 ) -> None:

@@ -51,6 +51,16 @@ def test_a_flow_run_with_a_task_run_per_batch_and_an_event_per_change(
     assert len(Store(tmp_path / "store").samples()) == 100
 
 
+def test_changes_that_interactions_of_one_id_caused_are_events_of_their_own(tmp_path: Path, sent_events: list[Any]) -> None:
+    log = tmp_path / "app.jsonl"
+    answers = ["ok", "no", "ok", "nope"]
+    records = ({"id": 1, "input": n, "output": answer, "expected": "ok"} for n, answer in enumerate(answers))
+    log.write_text("".join(json.dumps(each) + "\n" for each in records))
+    monitor(MonitorRequest(log=str(log), rate=1.0, window=1, min_sample=1, store=str(tmp_path / "store")))
+    assert [each.payload["after"] for each in sent_events] == ["healthy", "critical", "healthy", "critical"]
+    assert len({each.id for each in sent_events}) == 4
+
+
 def test_p40_a_log_of_nothing_usable_fails_the_flow(tmp_path: Path) -> None:
     log = tmp_path / "app.jsonl"
     log.write_text("broken\n")

@@ -19,7 +19,7 @@ from eval_skills.core.messages.blocks import text_in
 from eval_skills.core.messages.roles import inner_message, last_words, role_in
 from eval_skills.core.messages.tool_results import results_of
 from eval_skills.core.models import ExpectedOutput, SkillResponse
-from eval_skills.core.models.base import Text
+from eval_skills.core.models.base import Model, Text
 from eval_skills.core.models.form import Form
 from eval_skills.core.text import nearest
 
@@ -75,7 +75,10 @@ class LogFields(Form):
 
 @dataclass(frozen=True, slots=True)
 class Interaction:
-    """A question and its answer. `error` is why there is no answer; `expected` is what the log says the answer should be."""
+    """A question and its answer. `error` is why there is no answer; `expected` is what the log says the answer should be.
+
+    `has_id` is false where the log has no id for it: then `id` is a digest of its place and content.
+    """
 
     id: str
     response: SkillResponse
@@ -85,6 +88,15 @@ class Interaction:
     skill: str | None = None
     timestamp: datetime | None = None
     source: str = ""
+    has_id: bool = True
+
+    def content(self) -> str:
+        """A digest of all that is read of it but its place: with the same id, another digest is another interaction. "" without
+        an id of its own."""
+        if not self.has_id:
+            return ""
+        said = (plain(self.query), self.response, self.expected, self.error, self.skill, self.timestamp)
+        return digest(json.dumps(said, sort_keys=True, default=_given))[:16]
 
 
 class RecordReader:
@@ -102,9 +114,11 @@ class RecordReader:
     def interaction(self, record: Any, source: str, place: str = "") -> Interaction:
         """The interaction in a record. `place` says where in the log it stands, which tells records without an id apart.
 
+        An empty id is none.
+
         Raises:
-            BadRecord: it is not an object, has no answer, cannot be scored, has no id under the named key, or has a value of the
-                wrong type.
+            BadRecord: it is not an object, has no answer, cannot be scored, lacks the key that was named for ids, or has a value
+                of the wrong type.
         """
         if not isinstance(record, dict):
             raise BadRecord(f"expected an object with an answer, got {kind_of(record)}")
@@ -118,8 +132,9 @@ class RecordReader:
         response = _response(found, messages)
         if error is None and "output" not in found and response.output is None:
             raise BadRecord("no answer: no message is from the assistant")
+        has_id = not _is_blank(found.get("id"))
         return Interaction(
-            id=self._id(record, found, place),
+            id=_id_text(found["id"]) if has_id else self._id_by_place(record, found, place),
             response=response,
             query=found["input"] if "input" in found else asked(messages),
             expected=_expectation(found["expected"]) if found.get("expected") is not None else None,
@@ -127,6 +142,7 @@ class RecordReader:
             skill=None if found.get("skill") is None else plain(str(found["skill"])),
             timestamp=moment_of(found.get("timestamp")),
             source=source,
+            has_id=has_id,
         )
 
     @cached_property
@@ -140,14 +156,10 @@ class RecordReader:
                 return value
         return ABSENT
 
-    def _id(self, record: Mapping[str, Any], found: Mapping[str, Any], place: str) -> str:
-        value = found.get("id")
-        if value is not None:
-            text = plain(value if isinstance(value, str) else json.dumps(value, default=str))
-            return text if len(text) <= MAX_ID_CHARS else f"sha256:{digest(text)}"
-        if "id" in self._named:
+    def _id_by_place(self, record: Mapping[str, Any], found: Mapping[str, Any], place: str) -> str:
+        if "id" in self._named and "id" not in found:
             raise BadRecord(f"no id: {self._missing(record, 'id')}")
-        return f"sha256:{digest(place + json.dumps(record, sort_keys=True, default=str))}"
+        return f"sha256:{digest(place + json_text(record))}"
 
     def _missing(self, record: Mapping[str, Any], name: str) -> str:
         keys = self._keys[name]
@@ -181,6 +193,23 @@ def _expectation(value: Any) -> ExpectedOutput:
     except ValidationError as error:
         first = problems_in(error, said)[0]
         raise BadRecord(f"expected{first.path and f'.{first.path}'}: {first.message}") from None
+
+
+def _is_blank(identifier: Any) -> bool:
+    """Whether what stands where an id belongs names nothing: null, blank text, an empty list or object, a table's NaN."""
+    if isinstance(identifier, str):
+        return not identifier.strip()
+    return identifier is None or identifier in ([], {}, b"") or identifier != identifier
+
+
+def _id_text(identifier: Any) -> str:
+    text = plain(identifier if isinstance(identifier, str) else json_text(identifier))
+    return text if len(text) <= MAX_ID_CHARS else f"sha256:{digest(text)}"
+
+
+def _given(part: Any) -> Any:
+    """What was given of a model, so that the digest stays where a later version knows more fields; other objects as text."""
+    return {name: value for name, value in part if name in part.model_fields_set} if isinstance(part, Model) else str(part)
 
 
 def value_at(record: Mapping[str, Any], key: str) -> Any:
@@ -254,6 +283,14 @@ def plain(value: Any) -> Any:
     if isinstance(value, float):
         return value if isfinite(value) else None
     return value if value is None or isinstance(value, bool | int) else plain(str(value))
+
+
+def json_text(value: Any) -> str:
+    """The value as JSON text, the keys of objects sorted; what JSON does not have is its text, also as a key."""
+    try:
+        return json.dumps(value, sort_keys=True, default=str)
+    except TypeError:  # a map of a table has keys of any type
+        return json.dumps(plain(value), sort_keys=True)
 
 
 def digest(text: str) -> str:

@@ -115,6 +115,19 @@ def test_p40_too_few_samples_pass_no_gate(served: Any) -> None:
 
 
 @pytest.mark.slow
+def test_two_agents_that_both_count_from_1_pass_no_gate_by_hiding_each_other(served: Any) -> None:
+    for name, answer in (("a", "ok"), ("b", "wrong")):
+        lines = (json.dumps({"id": number, "agentId": name, "output": answer, "expected": "ok"}) for number in range(1, 61))
+        served.write(f"logs/{name}.jsonl", "".join(f"{line}\n" for line in lines))
+    result = served.call("monitor", "logs", "--rate", "1", "--fail-on", "critical")
+    assert result.code == 1, result.err
+    assert "records 120  sampled 120  bad 0\n" in result.out
+    assert "60 samples have the id of another interaction, with other content, the first at logs/b.jsonl:1" in result.err
+    again = served.call("monitor", "logs", "--rate", "1", "--restart", "--json")
+    assert (again.json["sharedIds"], again.json["repeated"]) == (60, 0)
+
+
+@pytest.mark.slow
 def test_p13_a_judge_that_fails_exits_3_and_the_next_call_goes_on(served: Any) -> None:
     log = served.write("log.jsonl", "".join(json.dumps({"id": f"a{n}", "output": f"answer {n}"}) + "\n" for n in range(6)))
     with ScriptedModel() as model:

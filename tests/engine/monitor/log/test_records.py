@@ -90,6 +90,58 @@ def test_an_endless_id_is_kept_as_its_digest() -> None:
     assert len(read({"id": "x" * 10_000, "output": 1}).id) < 50
 
 
+@pytest.mark.parametrize("nothing", [None, "", " \n", [], {}, b"", float("nan"), Decimal("nan")])
+def test_an_empty_id_is_none(nothing: Any) -> None:
+    reader = RecordReader(LogFields())
+    record = {"id": nothing, "output": 1}
+    one, again, other = (reader.interaction(record, "log:1", place) for place in ("log:1", "log:1", "log:2"))
+    assert one.id == again.id != other.id
+    assert (one.has_id, one.content()) == (False, "")
+
+
+@pytest.mark.parametrize("nothing", [None, ""])
+def test_where_the_key_of_ids_was_named_an_empty_one_is_none_either(nothing: Any) -> None:
+    assert not read({"trace": nothing, "output": 1}, id="trace").has_id
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        pytest.param(0, "0", id="zero"),
+        pytest.param(7, "7", id="number"),
+        pytest.param(1.5, "1.5", id="decimals"),
+        pytest.param(False, "false", id="false"),
+        pytest.param("NaN", "NaN", id="a-text"),
+        pytest.param({"b": 1, "a": 2}, '{"a": 2, "b": 1}', id="object"),
+        pytest.param([1, None], "[1, null]", id="list"),
+        pytest.param(b"x", "\"b'x'\"", id="bytes"),
+        pytest.param({b"k": 1}, "{\"b'k'\": 1}", id="a-table-s-map"),
+        pytest.param("\ud83d", "\ufffd", id="half-an-emoji"),
+    ],
+)
+def test_ids_of_any_type(value: Any, text: str) -> None:
+    assert read({"id": value, "output": 1}).id == text
+
+
+def test_a_map_of_a_table_has_keys_of_any_type() -> None:
+    record = {"output": 1, "input": {datetime(2026, 1, 31): "x", b"k": 1}}
+    assert read(record).id.startswith("sha256:")
+    assert len(read({"id": 1, **record}).content()) == 16
+
+
+def test_the_content_is_all_that_is_read_and_nothing_else() -> None:
+    record = {"id": 1, "output": {"a": 1, "b": 2}, "toolCalls": [{"name": "t"}], "time": "2026-01-31T10:00:00+01:00"}
+    same = {"host": "x", "time": "2026-01-31T09:00:00Z", "toolCalls": '[{"name": "t"}]', "output": {"b": 2, "a": 1}, "id": 2}
+    assert read(record).content() == read(same).content()
+
+
+def test_the_content_of_a_deep_answer_has_a_digest() -> None:
+    output: Any = "end"
+    for _ in range(300):
+        output = [output]
+    assert len(read({"id": 1, "output": output, "messages": [{"role": "assistant", "content": output}]}).content()) == 16
+
+
 @pytest.mark.parametrize("nothing", [None, False, "", [], {}])
 def test_an_empty_error_is_none(nothing: Any) -> None:
     assert read({"output": 1, "error": nothing}).error is None
