@@ -15,6 +15,7 @@ from pydantic import Field
 
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import Model
+from eval_skills.engine.monitor.log.parquet import goes_on
 
 HEAD_BYTES = 1024
 """A file is recognised by its first bytes: its name and its inode may both belong to another file by now."""
@@ -38,7 +39,8 @@ class FilePosition(Model):
     """How far a file has been read: bytes and line ends of JSONL, rows of Parquet.
 
     `head` is the digest of its first `head_bytes`; of Parquet, which is written whole, of its last. `tail` is the digest of the
-    `tail_bytes` before `offset`, where files that begin alike differ.
+    `tail_bytes` before `offset`, where files that begin alike differ. `rows` are the digests of the last rows of Parquet before
+    `offset`, by which a file that was written anew with more rows is known.
     """
 
     path: str
@@ -50,6 +52,7 @@ class FilePosition(Model):
     head_bytes: int = Field(ge=0)
     tail: str = ""
     tail_bytes: int = Field(default=0, ge=0)
+    rows: list[str] = Field(default_factory=list)
 
 
 _START = FilePosition(path="", device=0, inode=0, offset=0, head=sha256().hexdigest()[:32], head_bytes=0)
@@ -151,10 +154,15 @@ def by_inode(marks: Iterable[FilePosition]) -> dict[Inode, FilePosition]:
     return {(mark.device, mark.inode): mark for mark in marks}
 
 
-def is_marked(stream: BinaryIO, mark: FilePosition) -> bool:
-    """Whether an open file is the one that was read up to `mark`: no shorter, with its beginning and with what was read last."""
+def is_marked(path: Path, stream: BinaryIO, mark: FilePosition) -> bool:
+    """Whether an open file is the one that was read up to `mark`: no shorter, with its beginning and with what was read last.
+
+    Parquet may have been written anew under the same name: then it is the rows that were read last that count.
+    """
     if not mark.offset:
         return True
+    if mark.rows and path.name == Path(mark.path).name and is_parquet(path):
+        return fingerprint(stream, 0) == mark.head or goes_on(stream, mark.offset, mark.rows)
     stream.seek(0)
     reaches = os.fstat(stream.fileno()).st_size >= mark.offset or stream.read(4) == _PARQUET  # whose offset counts rows
     return reaches and fingerprint(stream, mark.head_bytes) == mark.head and _ends_alike(stream, mark)
@@ -252,7 +260,7 @@ def _placed(mark: FilePosition, path: Path, inode: Inode) -> FilePosition:
 def _is_still(path: Path, mark: FilePosition) -> bool:
     try:
         with path.open("rb") as stream:
-            return is_marked(stream, mark)
+            return is_marked(path, stream, mark)
     except FileNotFoundError:  # it was renamed or removed meanwhile
         return False
     except OSError:  # it cannot be read for now: its position is kept
@@ -262,6 +270,6 @@ def _is_still(path: Path, mark: FilePosition) -> bool:
 def _begins_as(path: Path, mark: FilePosition) -> bool:
     try:
         with path.open("rb") as stream:
-            return mark.offset > 0 and is_marked(stream, mark)
+            return mark.offset > 0 and is_marked(path, stream, mark)
     except OSError:  # it was removed meanwhile
         return False

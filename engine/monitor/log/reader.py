@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -22,10 +23,10 @@ from eval_skills.engine.monitor.log.files import (
     is_parquet,
     list_files,
 )
+from eval_skills.engine.monitor.log.parquet import ROWS_REMEMBERED, Row, batches_beyond, row_digest, rows_of
 from eval_skills.engine.monitor.log.records import BadRecord, Interaction, RecordReader
 
 BAD_SHOWN = 20
-ROWS_AT_A_TIME = 256
 
 _REPLACED = "was emptied, replaced or removed: it is read from its start; lines added since the last look, if any, were missed"
 
@@ -121,19 +122,17 @@ class LogReader:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        done = file.mark.offset
+        mark = file.mark
         try:
             with file.path.open("rb") as stream, pq.ParquetFile(_checked(stream, file), pre_buffer=False) as table:
-                self._cursor = Cursor(file.path, file.mark.device, file.mark.inode, done, 0, fingerprint(stream, 0))
-                row, groups = _groups_beyond(table.metadata, done)
-                for batch in table.iter_batches(batch_size=ROWS_AT_A_TIME, row_groups=groups):
+                cursor = self._cursor = Cursor(file.path, mark.device, mark.inode, mark.offset, 0, fingerprint(stream, 0))
+                cursor.rows.extend(mark.rows)
+                for batch in batches_beyond(table, mark.offset):
                     self.record_bytes = batch.nbytes // max(1, batch.num_rows)
-                    skipped = min(batch.num_rows, max(0, done - row))
-                    row += skipped
-                    for record in batch.slice(skipped).to_pylist(maps_as_pydicts="lossy"):
-                        row += 1
-                        self._cursor.offset = row
-                        yield f"{file.path}:{row}", record
+                    for row in rows_of(batch):
+                        cursor.offset += 1
+                        cursor.rows.append(row)
+                        yield f"{file.path}:{cursor.offset}", row
         except pa.ArrowException as error:
             self._unreadable(file.path, f"not a complete Parquet file: {str(error).splitlines()[0]}")
 
@@ -147,15 +146,6 @@ class LogReader:
         for name in names:
             if len(self.remarks) < BAD_SHOWN and (remark := f"{name} {what}") not in self.remarks:
                 self.remarks.append(remark)
-
-
-def _groups_beyond(metadata: Any, rows: int) -> tuple[int, list[int]]:
-    """The row groups of a Parquet file that hold more than its first `rows`, and how many rows lie before them."""
-    before, first = 0, 0
-    while first < metadata.num_row_groups and before + metadata.row_group(first).num_rows <= rows:
-        before += metadata.row_group(first).num_rows
-        first += 1
-    return before, list(range(first, metadata.num_row_groups))
 
 
 def _parsed(line: bytes) -> Any:
@@ -190,6 +180,8 @@ class Cursor:
     """The digest of the bytes before `offset` and their number, as of the last reader."""
     last: bytes | None = None
     """The bytes before `offset`, once a line has been read."""
+    rows: deque[Row | str] = field(default_factory=lambda: deque(maxlen=ROWS_REMEMBERED))
+    """The last rows of Parquet, or their digests."""
 
     def advance(self, length: int, line_ends: int, beginning: bytes, end: bytes) -> None:
         """Move past a line; `beginning` and `end` are as much of it as the head and the tail may need."""
@@ -213,6 +205,7 @@ class Cursor:
             head_bytes=size,
             tail=tail,
             tail_bytes=tail_bytes,
+            rows=[each if isinstance(each, str) else row_digest(each) for each in self.rows],
         )
 
 
@@ -222,7 +215,7 @@ class _AnotherFile(Exception):
 
 def _checked(stream: BinaryIO, file: LogFile) -> BinaryIO:
     """The stream, at its start, where it is the file that was listed: a position in another one would pass over its lines."""
-    if inode_of(os.fstat(stream.fileno())) != (file.mark.device, file.mark.inode) or not is_marked(stream, file.mark):
+    if inode_of(os.fstat(stream.fileno())) != (file.mark.device, file.mark.inode) or not is_marked(file.path, stream, file.mark):
         raise _AnotherFile
     stream.seek(0)
     return stream

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ import pytest
 from eval_skills.core.errors import InputError
 from eval_skills.engine.monitor.log import reader as log_cursor
 from eval_skills.engine.monitor.log import reader as log_reader
-from eval_skills.engine.monitor.log.files import check_log, list_files
+from eval_skills.engine.monitor.log.files import FilePosition, check_log, list_files
 from eval_skills.engine.monitor.log.reader import LogReader
 from eval_skills.engine.monitor.log.records import LogFields, RecordReader
 from tests.tables import each_row
@@ -271,6 +272,80 @@ class TestParquet:
         assert folder.reader.waiting == [str(folder.path / "b.parquet")]
         self.write(folder.path / "b.parquet", range(3, 5))
         assert folder.new(restarted=True) == ["3", "4"]
+
+    @pytest.mark.parametrize("restarted", [False, True])
+    @pytest.mark.parametrize("is_moved", [False, True], ids=["in-place", "moved-over-it"])
+    @each_row("before", [1, 7, 8, 9, 300])
+    def test_one_that_was_written_anew_with_more_rows_goes_on(
+        self, tmp_path: Path, restarted: bool, is_moved: bool, before: int
+    ) -> None:
+        path = tmp_path / "log.parquet"
+        self.write(path, range(before))
+        log = Log(path)
+        assert len(log.new()) == before
+        for first, end in pairwise((before, before + 1, before + 2, before + 400)):
+            self.write(tmp_path / "new" if is_moved else path, range(end), group=7)
+            if is_moved:
+                (tmp_path / "new").replace(path)
+            assert log.new(restarted=restarted) == [str(number) for number in range(first, end)]
+            assert log.new(restarted=restarted) == []
+        assert log.reader.remarks == []
+
+    def test_one_that_was_packed_anew_has_nothing_new(self, folder: Log) -> None:
+        for name in ("a.parquet", "b.parquet"):
+            self.write(folder.path / name, range(100))
+        assert len(folder.new()) == 200
+        table = pq.read_table(folder.path / "a.parquet").append_column("costUsd", pa.nulls(100, pa.float64()))
+        pq.write_table(table, folder.path / "a.parquet", compression="zstd")
+        assert (folder.new(restarted=True), folder.reader.remarks) == ([], [])
+
+    @each_row(
+        "numbers",
+        [
+            pytest.param(range(50), id="fewer-rows"),
+            pytest.param(range(1, 151), id="moved-by-a-row"),
+            pytest.param(range(500, 800), id="others"),
+        ],
+    )
+    def test_one_that_has_other_rows_is_read_anew_and_that_is_said(self, tmp_path: Path, numbers: range) -> None:
+        self.write(tmp_path / "log.parquet", range(100))
+        log = Log(tmp_path / "log.parquet")
+        log.new()
+        self.write(log.path, numbers)
+        assert log.new(restarted=True) == [str(number) for number in numbers]
+        assert log.reader.remarks == [f"{log.path} {log_reader._REPLACED}"]
+
+    @pytest.mark.parametrize("part", [b"", b"PAR1 not yet"])
+    @pytest.mark.parametrize("restarted", [False, True])
+    def test_one_that_is_just_being_written_anew_is_waited_for(self, folder: Log, restarted: bool, part: bytes) -> None:
+        path = folder.path / "a.parquet"
+        self.write(path, range(100))
+        assert len(folder.new()) == 100
+        path.write_bytes(part)
+        assert folder.new(restarted=restarted) == []
+        assert folder.reader.waiting == [str(path)]
+        self.write(path, range(103))
+        assert folder.new(restarted=restarted) == ["100", "101", "102"]
+
+    def test_one_that_is_just_being_written_is_not_taken_for_one_that_is_gone(self, folder: Log) -> None:
+        self.write(folder.path / "a.parquet", range(3))
+        assert len(folder.new()) == 3
+        (folder.path / "a.parquet").unlink()
+        (folder.path / "b.parquet").write_bytes(b"PAR1 not yet")
+        assert folder.new() == []
+        self.write(folder.path / "b.parquet", range(5, 10))
+        assert folder.new() == ["5", "6", "7", "8", "9"]
+        assert not [remark for remark in folder.reader.remarks if "replaced" in remark]
+
+    def test_one_that_an_earlier_version_began_is_read_anew_where_it_has_changed(self, tmp_path: Path) -> None:
+        self.write(tmp_path / "log.parquet", range(10))
+        log = Log(tmp_path / "log.parquet")
+        log.new()
+        [mark] = log.reader.marks()
+        earlier = [FilePosition.model_validate(mark.model_dump(exclude={"rows"}))]
+        assert list(log._reader(earlier).look()) == []
+        self.write(log.path, range(11))
+        assert len(list(log._reader(earlier).look())) == 11
 
     def test_one_broken_file_is_refused(self, tmp_path: Path) -> None:
         (tmp_path / "log.parquet").write_bytes(b"PAR1 not at all PAR1")
