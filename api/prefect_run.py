@@ -1,58 +1,119 @@
-"""An evaluation as a Prefect flow for a Python caller: a server behind it, and silence unless asked otherwise."""
+"""An evaluation as a Prefect flow for a Python caller: a server behind it, and silence unless asked otherwise.
+
+Calls that overlap, in threads or one inside another, share one API: the events by which Prefect records task runs all go to the
+server of whoever sent the first one of a process.
+"""
 
 from __future__ import annotations
 
-import logging
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import Any
 
-from eval_skills.cli.prefect_server.private import CLIENT_SETTINGS, apply, prefect_api
+from eval_skills.api.prefect_import import import_flows, quiet
+from eval_skills.cli.prefect_server.loss import Watch
+from eval_skills.cli.prefect_server.private import CLIENT_SETTINGS, ApiServer, find_or_start
+from eval_skills.core.errors import RunError
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.evaluation.summary import RunSummary
+from eval_skills.flows.lost_api import loss_of
 
 
 def run_with_prefect(request: EvaluateRequest, *, verbose: bool) -> RunSummary:
-    """Run the flow `evaluate` here, with the API that `prefect_api` finds or starts."""
-    with _environment_kept():
-        apply(CLIENT_SETTINGS)
-        from eval_skills import flows
+    """Run the flow `evaluate` here, with the API of the calls that run already, else one that is found or started.
 
-        flow = flows.evaluate  # loads Prefect, which sets its loggers up, before the address of a server that will be gone is set
-        with prefect_api(verbose=True) as server, _quiet(verbose):
-            server.wait_until_ready()
-            summary: RunSummary = flows.run_here(flow, request, api_url=server.url)
-            server.wait_until_recorded(summary.flow_runs, summary.task_runs)
-            return summary
+    Raises:
+        RunError: the API cannot be had, or was lost before the run was recorded to its end.
+    """
+    with _shared() as shared:
+        flows = import_flows()
+        server = shared.ready()
+        with quiet(not verbose):
+            summary = _run(flows.run_here, flows.evaluate, request, server)
+        server.wait_until_recorded(summary.flow_runs, summary.task_runs)
+        return summary
+
+
+def _run(run_here: Callable[..., RunSummary], flow: Any, request: EvaluateRequest, server: ApiServer) -> RunSummary:
+    try:
+        return run_here(flow, request, api_url=server.url, watched=lambda: Watch(server, tell=lambda line: None))
+    except Exception as error:
+        if (reason := loss_of(error)) is None:
+            raise
+        raise RunError(f"{_lost(server)} ({reason}); evaluate again") from error
+
+
+@dataclass(slots=True)
+class _Shared:
+    """What the calls that overlap have in common: the first makes it, the last undoes it."""
+
+    variables: dict[str, str]
+    server: ApiServer
+    calls: int = 0
+    _problem: str | None = None
+    _asking: Lock = field(default_factory=Lock)
+
+    def ready(self) -> ApiServer:
+        """The server, which answers; one call asks for all.
+
+        Raises:
+            RunError: it does not answer, or has ended.
+        """
+        with self._asking:
+            if self._problem is None and not self.server.answered:
+                try:
+                    self.server.wait_until_ready()
+                except RunError as error:
+                    self._problem = str(error)
+            if self._problem is not None:
+                raise RunError(self._problem)
+        if self.server.has_ended:
+            raise RunError(f"{_lost(self.server)} (its process has ended); evaluate again when the calls that share it are over")
+        return self.server
+
+
+_lock = Lock()
+_of_all_calls: _Shared | None = None
 
 
 @contextmanager
-def _environment_kept() -> Iterator[None]:
-    before = dict(os.environ)
+def _shared() -> Iterator[_Shared]:
+    global _of_all_calls
+    with _lock:
+        if _of_all_calls is None:
+            _of_all_calls = _begin()
+        shared = _of_all_calls
+        shared.calls += 1
     try:
-        yield
+        yield shared
     finally:
-        for name in os.environ.keys() - before.keys():
+        with _lock:
+            shared.calls -= 1
+            if not shared.calls:
+                _of_all_calls = None
+                _unset(shared.variables)
+                shared.server.stop()
+
+
+def _begin() -> _Shared:
+    variables = {name: value for name, value in CLIENT_SETTINGS.items() if name not in os.environ}
+    os.environ.update(variables)
+    try:
+        return _Shared(variables, find_or_start())
+    except BaseException:
+        _unset(variables)
+        raise
+
+
+def _unset(variables: dict[str, str]) -> None:
+    """Remove what we have set, unless somebody, such as a skill, has set it to something else since."""
+    for name, value in variables.items():
+        if os.environ.get(name) == value:
             del os.environ[name]
-        os.environ.update(before)
 
 
-@contextmanager
-def _quiet(verbose: bool) -> Iterator[None]:
-    """Let Prefect's loggers print nothing; what they send to its API is left as it is."""
-    loggers = [
-        logging.getLogger(),
-        *(each for each in logging.root.manager.loggerDict.values() if isinstance(each, logging.Logger)),
-    ]
-    handlers = {
-        handler for logger in loggers for handler in logger.handlers if type(handler).__module__ == "prefect.logging.handlers"
-    }
-    printing = [handler for handler in handlers if isinstance(handler, logging.StreamHandler) and not verbose]
-    levels = [handler.level for handler in printing]
-    for handler in printing:
-        handler.setLevel(logging.CRITICAL + 1)
-    try:
-        yield
-    finally:
-        for handler, level in zip(printing, levels, strict=True):
-            handler.setLevel(level)
+def _lost(server: ApiServer) -> str:
+    return f"{server.name} was lost in the middle of the evaluation"

@@ -68,9 +68,9 @@ class Watch:
                     silent_since = None
                 elif silent_since is None:
                     silent_since = asked
-                if problem is not None and (self._has_ended or monotonic() - asked > PERIOD_S or asked != silent_since):
+                if problem is not None and (self._server.has_ended or monotonic() - asked > PERIOD_S or asked != silent_since):
                     self._once(told, f"{self._server.name} is silent ({problem}); the evaluation goes on")
-                if silent_since is not None and (self._has_ended or monotonic() - silent_since >= PATIENCE_S):
+                if silent_since is not None and (self._server.has_ended or monotonic() - silent_since >= PATIENCE_S):
                     settings.client.max_retries = 0
                     return
 
@@ -81,12 +81,8 @@ class Watch:
             told.append(head)
             self._tell(line)
 
-    @property
-    def _has_ended(self) -> bool:
-        return self._server.process is not None and self._server.process.poll() is not None
-
     def _problem(self, client: Any) -> str | None:
-        return "its process has ended" if self._has_ended else why_silent(client, self._server.url)
+        return "its process has ended" if self._server.has_ended else why_silent(client, self._server.url)
 
 
 def send_what_is_queued(timeout_s: float) -> None:

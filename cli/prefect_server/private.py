@@ -156,6 +156,11 @@ class ApiServer:
         """What it is called in a sentence."""
         return "the private Prefect server" if self.process else f"the Prefect server at {self.url.removesuffix('/api')}"
 
+    @property
+    def has_ended(self) -> bool:
+        """Whether it is private and its process is no more."""
+        return self.process is not None and self.process.poll() is not None
+
     def wait_until_ready(self, tell: Callable[[str], object] = lambda line: None) -> None:
         """Return when the API answers. One that should be there is asked again for a while, and `tell` is told so once; if it was
         not named, a private one then takes its place.
@@ -168,8 +173,9 @@ class ApiServer:
                 raise RunError(f"the Prefect API at {self.url} does not answer ({problem}); start it, or unset PREFECT_API_URL")
             tell(f"{self.name} is gone ({problem}); a private one takes its place")
             private = _start_private()
+            if os.environ.get("PREFECT_API_URL") == self.url:
+                os.environ["PREFECT_API_URL"] = private.url
             self.url, self.process, self.log = private.url, private.process, private.log
-            os.environ["PREFECT_API_URL"] = self.url
         if self.process is not None:
             self._wait_for_private(self.process)
         self.answered = True
@@ -217,7 +223,7 @@ class ApiServer:
         if "prefect" in sys.modules and (self.process is not None or not is_alive(self.url)):
             from eval_skills.cli.prefect_server.loss import send_what_is_queued
 
-            send_what_is_queued(DRAIN_TIMEOUT_S)
+            send_what_is_queued(0.0 if self.has_ended else DRAIN_TIMEOUT_S)
         if self.process is None or self.process.stdin is None:
             return
         self.process.stdin.close()
@@ -233,11 +239,9 @@ class ApiServer:
 @contextmanager
 def prefect_api(*, verbose: bool = False) -> Iterator[ApiServer]:
     """The API for this call, known to Prefect through ``PREFECT_API_URL``. A private server starts at once, in the background."""
-    check_home()
     apply(CLIENT_SETTINGS if verbose else CLIENT_SETTINGS | QUIET)
     logging.raiseExceptions = verbose  # else Prefect prints every record that it cannot send
-    url = standing_api()
-    server = ApiServer(url, named=configured_api_url() is not None) if url else _start_private()
+    server = find_or_start()
     before = os.environ.get("PREFECT_API_URL")
     os.environ["PREFECT_API_URL"] = server.url
     try:
@@ -246,6 +250,17 @@ def prefect_api(*, verbose: bool = False) -> Iterator[ApiServer]:
         server.stop()
         if before is None:
             del os.environ["PREFECT_API_URL"]
+
+
+def find_or_start() -> ApiServer:
+    """The API that outlives this call, else a private one, which starts in the background; `ApiServer.stop` belongs to its end.
+
+    Raises:
+        UsageError: ``PREFECT_HOME`` cannot be used.
+    """
+    check_home()
+    url = standing_api()
+    return ApiServer(url, named=configured_api_url() is not None) if url else _start_private()
 
 
 def standing_api() -> str | None:

@@ -88,11 +88,12 @@ async def _turn(session: RunSession, item: Item) -> bool:
 
 JITTER = 0.25
 """The share by which a delay is lengthened or shortened at random, so that items do not return at the same time."""
+_own = random.Random()  # noqa: S311 - spreads load, guards nothing; the program's own generator is left to it and its skills
 
 
 def delay_s(attempt: int) -> float:
     """Seconds before the attempt after `attempt` (from 1): 1, 2, 3 …, each with jitter."""
-    return attempt * random.uniform(1 - JITTER, 1 + JITTER)  # noqa: S311 - spreads load, guards nothing
+    return attempt * _own.uniform(1 - JITTER, 1 + JITTER)
 
 
 async def _at_once() -> None:

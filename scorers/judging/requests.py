@@ -30,6 +30,8 @@ MAX_UNANSWERED, PAUSE_S = 5, 60.0
 waiting for as long as an answer may take.
 """
 
+_jitter = random.Random()  # noqa: S311 - spreads load; the program's own generator is left to it and its skills
+
 _CHARS_PER_TOKEN = 3
 """Of UTF-8 bytes: an estimate from above, in any language."""
 
@@ -58,7 +60,7 @@ class TimeBudget:
         room = self.left_s - self.spare_s
         if asked_s is not None and asked_s >= FIRST_WAIT_S:
             return asked_s if asked_s <= room else None
-        own = min(MAX_WAIT_S, FIRST_WAIT_S * 2.0 ** min(failures - 1, 30)) * random.uniform(0.75, 1.25)  # noqa: S311 - jitter
+        own = min(MAX_WAIT_S, FIRST_WAIT_S * 2.0 ** min(failures - 1, 30)) * _jitter.uniform(0.75, 1.25)
         return min(own, room) if room >= FIRST_WAIT_S else None
 
     @property

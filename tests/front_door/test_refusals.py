@@ -120,7 +120,7 @@ def test_what_is_refused_starts_no_server(monkeypatch: pytest.MonkeyPatch) -> No
     def started(**_: Any) -> None:
         raise AssertionError("no server is needed to refuse a call")
 
-    monkeypatch.setattr("eval_skills.cli.prefect_server.private.prefect_api", started)
+    monkeypatch.setattr("eval_skills.api.prefect_run.find_or_start", started)
     with pytest.raises(UserError, match="unknown benchmark"):
         es.evaluate(never, "no-such-benchmark", prefect=True)
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 
 from eval_skills.engine.evaluation.retries import JITTER, delay_s
+from eval_skills.scorers.judging.requests import TimeBudget
 from eval_skills.tasks.evaluation import retry_delays
 
 
@@ -14,6 +17,13 @@ def test_p20_the_delay_grows_by_a_second_and_has_jitter(attempt: int) -> None:
     assert min(delays) >= attempt * (1 - JITTER)
     assert max(delays) <= attempt * (1 + JITTER)
     assert len(set(delays)) > 100
+
+
+def test_waits_draw_no_random_numbers_of_the_program() -> None:
+    before = random.getstate()
+    assert TimeBudget.of(60).wait_s(3, None) != TimeBudget.of(60).wait_s(3, None)
+    assert delay_s(1) != delay_s(1)
+    assert random.getstate() == before
 
 
 @pytest.mark.parametrize(
