@@ -15,7 +15,7 @@ from eval_skills.adapters.python.host.errors import a_type
 from eval_skills.adapters.python.in_process import ObjectSkill
 from eval_skills.api.evaluators import OwnEvaluators
 from eval_skills.api.inputs import SkillLike, TasksLike, read_skills, read_tasks
-from eval_skills.api.options import NEEDS_PREFECT, EvaluateOptions, evaluate_request
+from eval_skills.api.options import NEEDS_PREFECT, EvaluateOptions, evaluate_request, in_python, python_words
 from eval_skills.api.result import EvaluationResult
 from eval_skills.core.config.limits import LOCAL
 from eval_skills.core.errors import UsageError
@@ -53,7 +53,7 @@ def evaluate(
         RunError: the run could not finish.
     """
     if prefect and not _loop_runs():  # in the caller's thread, where Ctrl-C reaches the flow
-        with _asked(skills, tasks, store, options, prefect=True) as asked:
+        with python_words(), _asked(skills, tasks, store, options, prefect=True) as asked:
             return asked.result(_with_prefect(asked, verbose=verbose))
     return run_on_own_loop(aevaluate(skills, tasks, store=store, prefect=prefect, verbose=verbose, **options))
 
@@ -68,7 +68,7 @@ async def aevaluate(
     **options: Unpack[EvaluateOptions],
 ) -> EvaluationResult:
     """`evaluate` on the running event loop, where it calls coroutine functions, too; other functions are called in threads."""
-    with await asyncio.to_thread(_asked, skills, tasks, store, options, prefect=prefect) as asked:
+    with python_words(), await asyncio.to_thread(_asked, skills, tasks, store, options, prefect=prefect) as asked:
         if prefect:
             return asked.result(await asyncio.to_thread(_with_prefect, asked, verbose=verbose))
         return asked.result(await evaluate_here(await asyncio.to_thread(asked.plan)))
@@ -105,7 +105,7 @@ class _Asked:
             reports=sorted(reports, key=lambda report: order.index(report.skill_key)),
             run_id=summary.run_id,
             store=None if self.folder else self.request.store,
-            remarks=remarks,
+            remarks=[in_python(each) for each in remarks],
             stopped=summary.stop_line,
         )
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, Literal, TypedDict, TypeVar
 
 from eval_skills.core.config.judging import ScoringOptions
 from eval_skills.core.documents.loading import validate
-from eval_skills.core.errors import InputError, UsageError
+from eval_skills.core.errors import InputError, RunError, UsageError, UserError
 from eval_skills.core.models import Weights
 from eval_skills.core.models.base import Complexity
 from eval_skills.core.text import nearest
@@ -118,6 +119,29 @@ def scoring_options(options: Mapping[str, Any]) -> ScoringOptions:
     for name in options:
         _check_known(name, sorted(ScoreOptions.__optional_keys__))
     return _validated(ScoringOptions, options)
+
+
+def in_python(said: str) -> str:
+    """What is said to the command line's user, for a Python caller: its options without dashes, but for whole commands."""
+    words, command, rest = said.partition("eval-skills ")
+    named = _OPTION.sub(lambda found: found[1].replace("-", "_") if found[1] in _OPTIONS else found[0], words)
+    return named.replace("--resume", "eval-skills eval --resume") + command + rest
+
+
+_OPTION = re.compile(r"(?<![\w-])--([a-z]+(?:-[a-z]+)*)(?![\w-])")
+_OPTIONS = {each.replace("_", "-") for each in (*EvaluateOptions.__optional_keys__, "skills", "tasks", "store", "arms", "old")}
+
+
+@contextmanager
+def python_words() -> Iterator[None]:
+    """Errors that are raised inside name options as Python does."""
+    try:
+        yield
+    except (UserError, RunError) as error:
+        error.args = tuple(in_python(each) if isinstance(each, str) else each for each in error.args)
+        if isinstance(error, InputError):
+            error.message = in_python(error.message)
+        raise
 
 
 def _check_known(name: str, known: Sequence[str]) -> None:

@@ -94,11 +94,17 @@ class EvaluationResult:
         """Write the reports as a JSON report, which `compare` and ``eval-skills report`` read; missing folders are made.
 
         Raises:
-            UsageError: the file cannot be written.
+            UsageError: the file cannot be written, or its name ends as that of another format does (``.html``, ``.csv`` …).
         """
         from eval_skills.reporting.json_report import render_reports
+        from eval_skills.reporting.writing import format_of_ending
 
         file = Path(path)
+        if (other := format_of_ending(file)) not in {None, "json"}:
+            convert = f"eval-skills report convert --input {file.with_suffix('.json')} --format {other} --output {file}"
+            raise UsageError(
+                f"{file}: a result is saved as JSON; name a file that ends in .json, then write this one with: {convert}"
+            )
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(render_reports(self.reports), encoding="utf-8")

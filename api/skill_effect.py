@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from eval_skills.api.evaluators import OwnEvaluators
 from eval_skills.api.inputs import TasksLike, read_tasks
-from eval_skills.api.options import NEEDS_PREFECT, EvaluateOptions, evaluate_request
+from eval_skills.api.options import NEEDS_PREFECT, EvaluateOptions, evaluate_request, python_words
 from eval_skills.api.result import EvaluationResult
 from eval_skills.core.diff.model import Judgement
 from eval_skills.core.errors import RunError, UsageError
@@ -167,7 +167,7 @@ def skill_effect(
     chosen = arms_asked(None if arms is None else list(arms), None if old is None else str(old), option="arms")
     asked = Agent(runtime=agent, model=model, config=dict(agent_config or {}))
     own = OwnEvaluators()
-    with _store_path(store) as place, own.known():
+    with python_words(), _store_path(store) as place, own.known():
         request, benchmark = _request(own.in_options(options), place, tasks, own)
         own.refuse_elsewhere(request.task_runner)
         with arms_folder(request.store) as root:

@@ -50,8 +50,13 @@ def load_skill(path: Path | str) -> Skill:
     it is the file that differs from one deployment to the next.
 
     Raises:
+        UsageError: `path` is not a path.
         InputError: there is no such skill, or it is malformed; the message names the file and the place in it.
     """
+    if not isinstance(path, str | os.PathLike):
+        raise UsageError(
+            f"load_skill takes the path of a skill.json, or of its folder; got a value of type {type(path).__name__}"
+        )
     file = _skill_file(Path(path))
     data = read_document(file)
     adapter_file = file.parent / ADAPTER_FILE

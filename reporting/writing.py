@@ -177,6 +177,12 @@ def _bytes(content: Content) -> Iterable[bytes]:
     return (content.encode("utf-8") if isinstance(content, str) else content,)
 
 
+def format_of_ending(file: Path) -> str | None:
+    """The name of the format whose files end as `file` does, of several the first; None: that of no format."""
+    ending = file.suffix.lower().removeprefix(".")
+    return next((name for name, each in FORMATS.items() if each.extension.rpartition(".")[2] == ending), None)
+
+
 _ENDINGS = frozenset(each.extension for each in FORMATS.values())
 
 

@@ -47,11 +47,13 @@ class Store:
     left to be published and could not be.
 
     Raises:
-        UsageError: `path` is some other file, or there is no such bucket, or the credentials are missing or refused.
+        UsageError: `path` is no path, or some other file, or there is no such bucket, or the credentials are missing or refused.
         RunError: the object storage cannot be reached.
     """
 
     def __init__(self, path: str | Path = DEFAULT_ROOT) -> None:
+        if not isinstance(path, str | os.PathLike):
+            raise UsageError(f"Store takes the path of a folder, or a URL; got a value of type {type(path).__name__}")
         self.path = str(path)
         self.layout = Layout.of(path)
         self.remarks: list[str] = []

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import eval_skills as es
+from eval_skills.api import options
 from eval_skills.core.errors import InputError, UsageError, UserError
 
 TASK = {"id": "a", "input": "x", "expected": "X"}
@@ -85,7 +86,7 @@ def test_tasks(tasks: Any, message: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("given", "message"),
     [
         pytest.param({"run": 3}, r"unknown option 'run' \(did you mean 'runs'\?\); known are", id="misspelt"),
         pytest.param({"timeoutMs": 3}, r"unknown option 'timeoutMs' \(did you mean 'timeout_ms'\?\)", id="camel-case"),
@@ -102,18 +103,41 @@ def test_tasks(tasks: Any, message: str) -> None:
         pytest.param({"store": False}, "store is a bool; give a path or a Store, or None to keep nothing", id="no-path"),
         pytest.param({"store": __file__}, "is a file; name a folder", id="store-is-a-file"),
         pytest.param({"store": "memory://x"}, "begins with s3://, gs:// or az://", id="no-such-storage"),
-        pytest.param({"store": f"{__file__}/x"}, r"--store \S+: results cannot be written here", id="store-below-a-file"),
+        pytest.param({"store": f"{__file__}/x"}, r"^store \S+: results cannot be written here", id="store-below-a-file"),
+        pytest.param({"store": f"{__file__}/x", "prefect": True}, r"^store \S+: results cannot be", id="store-with-prefect"),
+        pytest.param({"record": __file__}, r"^record \S+: this file exists and is not a recording", id="record-over-a-file"),
         pytest.param({"prefect": True, "task_runner": "dask"}, "never is an object of this process", id="elsewhere"),
     ],
 )
-def test_options(options: Any, message: str) -> None:
-    with pytest.raises(UsageError if "memory_mb" not in options else InputError, match=message):
-        es.evaluate(never, TASK, **options)
+def test_options(given: Any, message: str) -> None:
+    with pytest.raises(UsageError if "memory_mb" not in given else InputError, match=message):
+        es.evaluate(never, TASK, **given)
 
 
 def test_a_function_has_no_folder_to_inspect() -> None:
     with pytest.raises(InputError, match=r"never@0.0.0: there is no folder to inspect"):
         es.evaluate(never, "skill-quality")
+
+
+@pytest.mark.parametrize(
+    ("said", "in_python"),
+    [
+        pytest.param("raise --runs, or --max-cost-x 3", "raise runs, or --max-cost-x 3", id="options"),
+        pytest.param("--output-bytes a--runs", "--output-bytes a--runs", id="no-options-of-ours"),
+        pytest.param("--cache: try: eval-skills eval --cache", "cache: try: eval-skills eval --cache", id="command"),
+        pytest.param("go on with --resume x --runs", "go on with eval-skills eval --resume x runs", id="resume"),
+    ],
+)
+def test_options_are_named_as_in_python(said: str, in_python: str) -> None:
+    assert options.in_python(said) == in_python
+
+
+@pytest.mark.parametrize("path", [None, 5, b"x"])
+def test_what_is_no_path(path: Any) -> None:
+    with pytest.raises(UsageError, match=rf"^load_skill takes the path of .*; got a value of type {type(path).__name__}$"):
+        es.load_skill(path)
+    with pytest.raises(UsageError, match=rf"^Store takes the path of .*; got a value of type {type(path).__name__}$"):
+        es.Store(path)
 
 
 def test_what_is_refused_starts_no_server(monkeypatch: pytest.MonkeyPatch) -> None:

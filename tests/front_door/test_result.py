@@ -120,6 +120,16 @@ def test_it_is_saved_as_a_report(result: es.EvaluationResult, tmp_path: Path) ->
         result.save(tmp_path)
 
 
+@pytest.mark.parametrize(("name", "other"), [("x.html", "html"), ("x.MD", "markdown"), ("x.csv", "csv"), ("x.xml", "junit")])
+def test_a_file_of_another_format_is_not_saved_as_json(
+    result: es.EvaluationResult, tmp_path: Path, name: str, other: str
+) -> None:
+    with pytest.raises(UsageError, match=rf"as JSON; .* report convert --input \S+x.json --format {other} --output \S+{name}$"):
+        result.save(tmp_path / name)
+    assert not list(tmp_path.iterdir())
+    assert result.save(tmp_path / "report").read_text() == result.save(tmp_path / "x.JSON").read_text()
+
+
 def test_a_failed_assertion_shows_the_reasons(result: es.EvaluationResult) -> None:
     with pytest.raises(AssertionError, match="OUTPUT_MISMATCH"):
         assert result.completion > 0.9, str(result)
