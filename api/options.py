@@ -128,7 +128,7 @@ def in_python(said: str) -> str:
     return named.replace("--resume", "eval-skills eval --resume") + command + rest
 
 
-_OPTION = re.compile(r"(?<![\w-])--([a-z]+(?:-[a-z]+)*)(?![\w-])")
+_OPTION = re.compile(r"(?<![\w-])--([a-z]+(?:-[a-z]+)*)(?![\w.-])")
 _OPTIONS = {each.replace("_", "-") for each in (*EvaluateOptions.__optional_keys__, "skills", "tasks", "store", "arms", "old")}
 
 

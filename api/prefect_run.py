@@ -14,8 +14,8 @@ from threading import Lock
 from typing import Any
 
 from eval_skills.api.prefect_import import import_flows, quiet
-from eval_skills.cli.prefect_server.loss import Watch
-from eval_skills.cli.prefect_server.private import CLIENT_SETTINGS, ApiServer, find_or_start
+from eval_skills.cli.prefect_server.loss import Watch, send_what_is_queued
+from eval_skills.cli.prefect_server.private import CLIENT_SETTINGS, DRAIN_TIMEOUT_S, ApiServer, find_or_start
 from eval_skills.core.errors import RunError
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.evaluation.summary import RunSummary
@@ -77,11 +77,13 @@ class _Shared:
 
 _lock = Lock()
 _of_all_calls: _Shared | None = None
+_sent_to: str | None = None
+"""The API that outlives calls and that Prefect goes on sending the events of this process to."""
 
 
 @contextmanager
 def _shared() -> Iterator[_Shared]:
-    global _of_all_calls
+    global _of_all_calls, _sent_to
     with _lock:
         if _of_all_calls is None:
             _of_all_calls = _begin()
@@ -96,13 +98,17 @@ def _shared() -> Iterator[_Shared]:
                 _of_all_calls = None
                 _unset(shared.variables)
                 shared.server.stop()
+                _sent_to = None if shared.server.process else shared.server.url
 
 
 def _begin() -> _Shared:
     variables = {name: value for name, value in CLIENT_SETTINGS.items() if name not in os.environ}
     os.environ.update(variables)
     try:
-        return _Shared(variables, find_or_start())
+        server = find_or_start()
+        if _sent_to not in {None, server.url}:
+            send_what_is_queued(DRAIN_TIMEOUT_S)  # what sends it ends, and the next call has another one made
+        return _Shared(variables, server)
     except BaseException:
         _unset(variables)
         raise

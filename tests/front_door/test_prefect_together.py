@@ -12,8 +12,9 @@ import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from time import monotonic
+from time import monotonic, sleep
 
+import httpx
 import pytest
 
 import eval_skills as es
@@ -116,6 +117,27 @@ def test_a_server_that_is_not_there_is_asked_for_by_one_call_for_all(monkeypatch
         "the Prefect API at http://127.0.0.1:9/api does not answer (connection refused); start it, or unset PREFECT_API_URL"
     }
     assert monotonic() - began < 4
+
+
+@pytest.mark.slow
+def test_a_later_call_is_recorded_by_the_server_that_is_named_then(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, new_database: Path
+) -> None:
+    es.evaluate(upper, [TASK], prefect=True)
+    shutil.copy(new_database, tmp_path / "prefect.db")
+    monkeypatch.setenv("PREFECT_HOME", str(tmp_path))
+    monkeypatch.delenv("PREFECT_API_URL")
+    other = private.find_or_start()
+    try:
+        other.wait_until_ready()
+        monkeypatch.setenv("PREFECT_API_URL", other.url)
+        (item,) = es.evaluate(upper, [TASK], prefect=True).items
+        began, place = monotonic(), f"{other.url}/task_runs/{item.task_run_id}"
+        while not (answer := httpx.get(place, trust_env=False)).is_success and monotonic() < began + 30:
+            sleep(0.1)
+        assert answer.is_success, answer.text
+    finally:
+        other.stop()
 
 
 SCRIPT = Path(__file__).with_name("prefect_script.py")

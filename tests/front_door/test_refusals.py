@@ -132,6 +132,15 @@ def test_options_are_named_as_in_python(said: str, in_python: str) -> None:
     assert options.in_python(said) == in_python
 
 
+def test_an_error_of_a_file_names_options_so_in_all_its_parts() -> None:
+    with pytest.raises(InputError) as raised, options.python_words():
+        raise InputError("record it anew with --record", source="--record.jsonl")
+    assert (str(raised.value), raised.value.message) == (
+        "--record.jsonl: record it anew with record",
+        "record it anew with record",
+    )
+
+
 @pytest.mark.parametrize("path", [None, 5, b"x"])
 def test_what_is_no_path(path: Any) -> None:
     with pytest.raises(UsageError, match=rf"^load_skill takes the path of .*; got a value of type {type(path).__name__}$"):
