@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Literal
 
 from eval_skills.core.diff.diff import ROUNDING, at_lower, interval_text
@@ -25,14 +25,12 @@ def gate_failures(diff: ReportDiff, fail_on: FailOn, *, margin: float = NON_INFE
     one-sided test at the significance).
 
     Neither passes what could not be judged: a comparison that items without a verdict leave open, one of which every task
-    changed, a skill that has a report on the earlier side alone, in whatever version, and a comparison in which no skill has a
-    task on both sides.
+    changed, a skill that has a report on the earlier side alone, in whatever version, a version of one that left where another
+    one came, and a comparison in which no skill has a task on both sides.
     """
     compared = sum(skill.statistics is not None for skill in diff.skills)
     failures = [failure for skill in diff.skills if (failure := _failure(skill, diff, fail_on, margin, compared))]
-    failures += [
-        f"{_name(skill)} could not be judged: it has no report on the later side; {_WITHOUT_IT}" for skill in _gone(diff)
-    ]
+    failures += _gone(diff)
     if not any(skill.change == "compared" for skill in diff.skills):
         failures.append("nothing could be compared: no skill has a task that was recorded on both sides")
     return failures
@@ -84,10 +82,16 @@ def forbidden_failures(reports: Iterable[SkillCompletionReport]) -> list[str]:
     return failures
 
 
-def _gone(diff: ReportDiff) -> list[SkillDiff]:
-    """The skills of the earlier side that nothing on the later one was compared with, neither they nor another version."""
+def _gone(diff: ReportDiff) -> Iterator[str]:
+    """Why the skills of the earlier side fail that nothing on the later one was compared with, neither they nor another version,
+    and versions that one which was compared with nothing may have followed."""
     followed = {(skill.before_skill_id, skill.benchmark_id) for skill in diff.skills if skill.change == "compared"}
-    return [skill for skill in diff.skills if skill.change == "removed" and (skill.skill_id, skill.benchmark_id) not in followed]
+    added = {(skill.skill_id, skill.benchmark_id): _name(skill) for skill in diff.skills if skill.change == "added"}
+    for skill in diff.skills:
+        key = (skill.skill_id, skill.benchmark_id)
+        if skill.change == "removed" and (key not in followed or key in added):
+            beside = f", where {added[key]} was compared with nothing" if key in added else ""
+            yield f"{_name(skill)} could not be judged: it has no report on the later side{beside}; {_WITHOUT_IT}"
 
 
 def _name(skill: SkillDiff) -> str:

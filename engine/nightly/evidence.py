@@ -161,13 +161,21 @@ def last_good_runs(evidence: SuiteEvidence) -> list[str | None]:
 
 
 def _last_good(run: SuiteRun, history: SuiteHistory, report: SkillCompletionReport) -> str | None:
-    past = history.of(report.skill_id, _version(run, report), judge_of(report))
+    past = history.of(report.skill_id, _version(run, history, report), judge_of(report))
     return next((night.run_id for night in reversed(past) if night.good), None)
 
 
-def _version(run: SuiteRun, report: SkillCompletionReport) -> str | None:
-    """The version by which its past is told apart; of a skill that is alone under its id, every version counts."""
-    return None if [each.skill_id for each in run.reports].count(report.skill_id) == 1 else report.skill_version
+def _version(run: SuiteRun, history: SuiteHistory, report: SkillCompletionReport) -> str | None:
+    """The version by which its past is told apart; of a skill that is alone under its id, every version counts.
+
+    Of several, one that came in the place of one that left has the past of that.
+    """
+    tonight = {each.skill_version for each in (*run.reports, *run.unreachable) if each.skill_id == report.skill_id}
+    if len(tonight) == 1:
+        return None
+    last = {each.skill_version for each in history.last if each.skill_id == report.skill_id}
+    came, left = tonight - last, last - tonight
+    return left.pop() if came == {report.skill_version} and len(left) == 1 else report.skill_version
 
 
 def judge_of(report: SkillCompletionReport) -> str | None:
@@ -180,7 +188,9 @@ def _skills(store: Store, night_id: str, evidence: SuiteEvidence) -> list[SkillN
     run, history = evidence.run, evidence.history
     if run.run_id is None:
         return []
-    own = {report.skill_key: history.of(report.skill_id, _version(run, report), judge_of(report)) for report in run.reports}
+    own = {
+        report.skill_key: history.of(report.skill_id, _version(run, history, report), judge_of(report)) for report in run.reports
+    }
     wanted = {run.run_id, *(run_id for past in own.values() for night in past for run_id in night.runs)}
     outcomes: dict[tuple[str, str, str], list[TaskOutcome]] = {}
     for outcome in task_outcomes(store, wanted):

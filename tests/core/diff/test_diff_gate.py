@@ -58,6 +58,18 @@ NOTHING = "nothing could be compared: no skill has a task that was recorded on b
             [],
             id="another-version-is-there",
         ),
+        pytest.param(
+            [
+                skill("a", "better") | {"beforeSkillId": "a"},
+                skill("a", None, change="removed", compared=False) | {"skillVersion": "2.0.0"},
+                skill("a", None, change="added", compared=False) | {"skillVersion": "2.1.0"},
+            ],
+            [
+                "a@2.0.0 could not be judged: it has no report on the later side, where a@2.1.0 was compared with nothing; "
+                "name its successor with --map, or leave it out of the earlier side (report convert --skill)"
+            ],
+            id="one-of-two-versions-may-have-a-successor",
+        ),
         pytest.param([UNSHARED], ["x@1.0.0 could not be judged: because"], id="p40-no-shared-task"),
         pytest.param([UNSHARED, skill("a", "equivalent")], ["x@1.0.0 could not be judged: because"], id="one-was-compared"),
     ],

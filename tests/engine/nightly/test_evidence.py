@@ -46,17 +46,20 @@ class Nights:
         self.store, self.days = store, count(1)
 
     def run(self, outcome: Outcome, day: int, suite: Suite = SUITE, *, number: int = 1, **more: Any) -> SuiteRun:
-        """A landed run of adder on the day."""
+        """A landed run of adder on the day, of other versions `beside` it, too."""
         run_id = f"202601{day:02}T000000Z-{number:04}"
         skill = {"skill_id": "adder", "skill_version": "1.0.0", "benchmark_id": "sums", "benchmark_version": "1.0.0"}
-        digests = more.pop("digests", {})
+        digests, version = more.pop("digests", {}), more.pop("skill_version", "1.0.0")
+        versions = {version: outcome, **more.pop("beside", {})}
         results = [
             ItemResult(
                 **{
                     **skill, **STATUS[letter], **more, "run_id": run_id, "task_id": task, "run_index": index, "latency_ms": 1.0,
+                    "skill_version": version,
                     "started_at": datetime(2026, 1, day, tzinfo=UTC), "task_digest": digests.get(task, "same"),
                 }
             )
+            for version, outcome in versions.items()
             for task, letters in outcome.items()
             for index, letter in enumerate(letters)
         ]  # fmt: skip
@@ -144,6 +147,23 @@ def test_another_version_of_the_skill_has_the_same_past(nights: Nights) -> None:
     bad = nights.night(BROKEN, {"t3": "ffffff"}, skill_version="1.1.0")
     back = nights.night(FINE, skill_version="1.1.1")
     assert verdicts(bad, back) == ["regressed", "recovered"]
+
+
+@pytest.mark.parametrize(
+    ("tonight", "moved"),
+    [
+        pytest.param({"2.1.0": BROKEN}, {"1.0.0": [], "2.1.0": ["t3"]}, id="in-the-place-of-the-one-that-left"),
+        pytest.param({"2.0.0": FINE, "2.1.0": BROKEN}, {"1.0.0": [], "2.0.0": [], "2.1.0": []}, id="a-third-one"),
+        pytest.param({"2.1.0": BROKEN, "3.0.0": BROKEN}, {"1.0.0": [], "2.1.0": [], "3.0.0": []}, id="two-in-the-place-of-one"),
+    ],
+)
+def test_a_version_beside_others_has_the_past_of_the_one_it_replaced(
+    nights: Nights, tonight: dict[str, Outcome], moved: dict[str, list[str]]
+) -> None:
+    nights.night(FINE, beside={"2.0.0": FINE})
+    (evidence,) = nights.evidence(nights.run(FINE, 2, beside=tonight))
+    reports = evidence.run.reports
+    assert {each.skill_version: skill.moved() for each, skill in zip(reports, evidence.skills, strict=True)} == moved
 
 
 def test_a_task_that_was_changed_is_another_task(nights: Nights) -> None:
