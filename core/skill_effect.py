@@ -444,6 +444,8 @@ def gate_failures(effect: SkillEffect, fail_on: FailOn) -> list[str]:
         name, verdict = f"with − {each.against}", each.diff.verdict
         if each.diff.statistics is None:
             found.append(f"{name} could not be compared")
+        elif each.diff.several_versions:
+            found.append(f"{name} could not be compared: {each.diff.several_versions}")
         elif verdict == "worse" or (fail_on == "not-better" and verdict != "better"):
             found.append(f"{name} is {verdict}")
         elif each.diff.left_open:

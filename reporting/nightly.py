@@ -11,7 +11,7 @@ from eval_skills.reporting import numbers
 from eval_skills.reporting.context import ranked
 from eval_skills.reporting.escape import markdown
 from eval_skills.reporting.numbers import sparkline
-from eval_skills.reporting.ranking import completion_text, missing_notes, rank_text
+from eval_skills.reporting.ranking import caveats, completion_text, rank_text
 from eval_skills.reporting.sections import forbidden_tool_alerts
 
 SIGNS: dict[NightVerdict, str] = {
@@ -60,7 +60,7 @@ def ranking_markdown(
             f"{SIGNS.get(classification.verdict, '')} {classification.verdict}: {markdown(classification.explanation)}".strip(),
         ]
         lines.append(f"| {' | '.join(cells)} |")
-    if notes := missing_notes(ranked(skill.report for skill in skills)):
+    if notes := caveats(ranked(skill.report for skill in skills)):
         lines += ["", *(f"- {markdown(note)}" for note in notes)]
     if link:
         lines += ["", f"[The flow run with all its steps]({link})"]

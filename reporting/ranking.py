@@ -38,11 +38,21 @@ def completion_text(report: SkillCompletionReport) -> str:
 
 def ranking_notes(ordered: Sequence[SkillCompletionReport]) -> list[str]:
     """What is to be known of a ranking, best first, in sentences; none where there is nothing to compare."""
-    return [*_leader(ordered), *_ties(ordered), *_pareto(ordered), *missing_notes(ordered)]
+    return [*_leader(ordered), *_ties(ordered), *_pareto(ordered), *caveats(ordered)]
 
 
-def missing_notes(ordered: Sequence[SkillCompletionReport]) -> list[str]:
-    """One sentence per skill with items without a verdict; of very many skills the first ones."""
+def caveats(ordered: Sequence[SkillCompletionReport]) -> list[str]:
+    """A sentence for each skill with items of several versions of its files, and for each with items without a verdict; of very
+    many the first ones."""
+    return [*_mixed(ordered), *_missing_of(ordered)]
+
+
+def _mixed(ordered: Sequence[SkillCompletionReport]) -> list[str]:
+    lines = [f"{report.skill_key}: {said}" for report in ordered if (said := report.several_versions)]
+    return [*lines[:NAMES_SHOWN], *([f"and {plural(more, 'more skill')}"] if (more := len(lines) - NAMES_SHOWN) > 0 else [])]
+
+
+def _missing_of(ordered: Sequence[SkillCompletionReport]) -> list[str]:
     found = [report for report in ordered if report.summary.missing_items]
     lines = [_missing(report) for report in found[:NAMES_SHOWN]]
     more = len(found) - NAMES_SHOWN

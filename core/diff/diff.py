@@ -140,7 +140,14 @@ def _compared(pair: ReportPair, tasks: TaskPairs | None, statistics: PairedStati
         tasks_only_after=tasks.only_after if tasks else [],
         tasks_changed=tasks.changed if tasks else [],
         tasks_judged_otherwise=tasks.judged_otherwise if tasks else [],
+        several_versions=_several_versions(pair),
     )
+
+
+def _several_versions(pair: ReportPair) -> str | None:
+    sides = {"before": pair.before, "after": pair.after}
+    found = [f"{side}, {said}" for side, report in sides.items() if report and (said := report.several_versions)]
+    return "; ".join(found) or None
 
 
 def _incomparable(tasks: TaskPairs) -> str:
@@ -158,7 +165,8 @@ def _judged(skill: SkillDiff, adjusted: Iterator[PairedStatistics], diff: Report
         return skill
     statistics = next(adjusted)
     verdict, explanation = judge(statistics, diff.significance, diff.min_effect, diff.missing)
-    return skill.model_copy(update={"statistics": statistics, "verdict": verdict, "explanation": explanation})
+    said = f"{explanation}; {skill.several_versions}" if skill.several_versions else explanation
+    return skill.model_copy(update={"statistics": statistics, "verdict": verdict, "explanation": said})
 
 
 def _rows(pair: ReportPair, tasks: TaskPairs | None, seed: int) -> list[DiffRow]:

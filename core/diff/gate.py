@@ -25,8 +25,9 @@ def gate_failures(diff: ReportDiff, fail_on: FailOn, *, margin: float = NON_INFE
     one-sided test at the significance).
 
     Neither passes what could not be judged: a comparison that items without a verdict leave open, one of which every task
-    changed, a skill that has a report on the earlier side alone, in whatever version, a version of one that left where another
-    one came, and a comparison in which no skill has a task on both sides.
+    changed, a skill whose items are of several versions of its files, one that has a report on the earlier side alone, in
+    whatever version, a version of one that left where another one came, and a comparison in which no skill has a task on both
+    sides.
     """
     compared = sum(skill.statistics is not None for skill in diff.skills)
     failures = [failure for skill in diff.skills if (failure := _failure(skill, diff, fail_on, margin, compared))]
@@ -104,6 +105,8 @@ def _failure(skill: SkillDiff, diff: ReportDiff, fail_on: FailOn, margin: float,
         return None
     if found is None:
         return f"{name} could not be judged: {skill.explanation}"
+    if skill.several_versions:
+        return f"{name} could not be judged: {skill.several_versions}; evaluate it anew"
     if skill.verdict == "worse":
         return f"{name} is worse: {skill.explanation}"
     if skill.left_open and diff.missing == "bounds":

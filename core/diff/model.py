@@ -152,7 +152,8 @@ class SkillDiff(Model, defer_build=True):
 
     `explanation` is the verdict in one sentence. `statistics` and `newly_failing` are None where no task has a verdict of the
     skill on both sides. `tasks_changed` are asked, expected or weighed otherwise after than before, `tasks_judged_otherwise` by
-    another scorer, code, model or setting; neither are compared.
+    another scorer, code, model or setting; neither are compared. `several_versions` says of which side the items are of several
+    versions of the skill's files.
     """
 
     skill_id: str
@@ -171,6 +172,7 @@ class SkillDiff(Model, defer_build=True):
     tasks_only_after: list[str] = Field(default_factory=list)
     tasks_changed: list[str] = Field(default_factory=list)
     tasks_judged_otherwise: list[str] = Field(default_factory=list)
+    several_versions: str | None = None
 
     @property
     def tasks_incomparable(self) -> list[str]:

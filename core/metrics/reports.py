@@ -16,7 +16,7 @@ from eval_skills.core.metrics.item_table import PASS, ItemTable, WholeRows, item
 from eval_skills.core.metrics.tasks import TaskCounts, count_tasks, known_list, known_mapping, task_results_of
 from eval_skills.core.models import Benchmark, DimensionSummary, SkillCompletionReport, Summary, TagSummary
 from eval_skills.core.models.dimensions import DIMENSIONS
-from eval_skills.core.models.report import in_order
+from eval_skills.core.models.report import SKILL_DIGESTS, in_order
 from eval_skills.core.models.result import FORBIDDEN_TOOL_CALLED
 from eval_skills.core.models.task import COMPLEXITIES
 from eval_skills.core.statistics.rates import FloatArray
@@ -206,8 +206,16 @@ class _Aggregation:
                 "runs": runs,
                 "maxLatencyMs": max_latency_ms,
                 **_unreviewed(asked),
+                **self._several_versions(rows),
             },
         )
+
+    def _several_versions(self, rows: slice) -> dict[str, dict[str, int]]:
+        """Of a run that was continued with other files: the digests of these, and how many items are of each."""
+        if "skill_digest" not in self.table.frame:
+            return {}
+        counts = self.table.frame["skill_digest"].iloc[self.table.order[rows]].value_counts(sort=False)
+        return {SKILL_DIGESTS: {str(digest): int(count) for digest, count in counts.items()}} if len(counts) > 1 else {}
 
     def _summary(self, index: int, rows: slice, runs: int, asked: Benchmark, p95_ms: float | None) -> Summary:
         counts, k = self.counts[index], asked.k

@@ -203,6 +203,10 @@ class Ranking(Model, defer_build=True):
     pareto_optimal: bool
 
 
+SKILL_DIGESTS = "skillDigests"
+"""The key of a report's `evaluator_metadata` with the digests of the skill's files and their items, where there are several."""
+
+
 class SkillCompletionReport(Model, defer_build=True):
     """The result of one skill on one benchmark. The JSON report of a run is an array of these."""
 
@@ -224,3 +228,12 @@ class SkillCompletionReport(Model, defer_build=True):
     def skill_key(self) -> str:
         """``id@version``."""
         return f"{self.skill_id}@{self.skill_version}"
+
+    @property
+    def several_versions(self) -> str | None:
+        """In words, that the items are of several versions of the skill's files; None where they are not, as far as is known."""
+        counts = self.evaluator_metadata.get(SKILL_DIGESTS)
+        if not isinstance(counts, dict):
+            return None
+        items = " and ".join(f"{count:,} items are of {digest}" for digest, count in counts.items())
+        return f"its files changed before its run was continued: {items}"

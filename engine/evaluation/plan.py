@@ -18,7 +18,7 @@ from eval_skills.benchmarks.own_tests import TEST_FILES, load_own_tests
 from eval_skills.core.config.limits import LOCAL, cluster_of, is_ray
 from eval_skills.core.errors import InputError, UsageError, UserError
 from eval_skills.core.fingerprint import digest_of_folder, digest_of_json
-from eval_skills.core.models import Benchmark, EvalTask, Skill
+from eval_skills.core.models import Attempt, Benchmark, EvalTask, Skill
 from eval_skills.core.models.base import collection_paused
 from eval_skills.core.redaction import short_secrets, values_of_variables
 from eval_skills.core.skills import Discovery, InvalidSkill
@@ -83,7 +83,8 @@ class Item:
 class RunPlan:
     """Everything a run needs, checked. `items` are the ones still to do, `finished` counts those that are done.
 
-    `remarks` are notes for the user that stop nothing. `began` is when the run really started, whatever its date is. With
+    `tried_before` are the attempts of an earlier call at items that are asked again, where these may have called a forbidden
+    tool. `remarks` are notes for the user that stop nothing. `began` is when the run really started, whatever its date is. With
     `recordings` nothing is called: the items are those of recorded runs. With `baseline` they are all that may be needed, and
     `decisions` say at the end why no more were.
     """
@@ -104,6 +105,7 @@ class RunPlan:
     recordings: Recordings | None = None
     baseline: Baseline | None = None
     decisions: list[Decision] = field(default_factory=list)
+    tried_before: dict[Item, list[Attempt]] = field(default_factory=dict)
 
     @property
     def skips(self) -> list[str]:

@@ -3,27 +3,33 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from time import sleep
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from eval_skills.core.config import LlmSettings
 from eval_skills.core.config.limits import RunLimits
 from eval_skills.core.documents.loading import validate_known
 from eval_skills.core.errors import UsageError
-from eval_skills.core.models import Model
+from eval_skills.core.models import Attempt, Model
 from eval_skills.core.models.base import collection_paused
 from eval_skills.core.store import Manifest, Store
 from eval_skills.core.store.files import RunLock
+from eval_skills.core.store.journal import ItemKey
 from eval_skills.core.store.newer import newer_remarks
 from eval_skills.core.store.retention import pruned_words
 from eval_skills.engine.definition.benchmark import digests_of_the_same
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.discovery import folders_at
-from eval_skills.engine.evaluation.plan import RunPlan, make_plan
+from eval_skills.engine.evaluation.plan import Item, RunPlan, make_plan
 from eval_skills.engine.stored_runs.reports import refuse_without_evaluator
 from eval_skills.engine.stored_runs.run_ids import LATEST, named_run
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 
 RUN_ID_SECOND = "%Y%m%dT%H%M%SZ"
 """The moment at the beginning of a run id."""
@@ -96,18 +102,35 @@ def rest_of(plan: RunPlan) -> RunPlan:
 
     Called again once the journal is open for writing, it leaves out what another process did since the plan was made.
     """
-    done = _finished(plan.store, plan.run_id, except_errors=plan.request.retry_errors)
-    return plan.narrowed([item for item in plan.items if item.key not in done])
+    table = plan.store.item_table(plan.run_id)
+    done = _finished(table, except_errors=plan.request.retry_errors)
+    left = plan.narrowed([item for item in plan.items if item.key not in done])
+    return replace(left, tried_before=_open_attempts(table, left.items)) if plan.request.retry_errors else left
 
 
-def _finished(store: Store, run_id: str, *, except_errors: bool) -> set[tuple[str, str, int]]:
-    table = store.item_table(run_id).select(["skill_id", "skill_version", "task_id", "run_index", "status"])
+def _finished(table: pa.Table, *, except_errors: bool) -> set[ItemKey]:
     again = {"error", "timeout"} if except_errors else set()
-    return {
-        (f"{row['skill_id']}@{row['skill_version']}", row["task_id"], row["run_index"])
-        for row in table.to_pylist()
-        if row["status"] not in again
-    }
+    rows = table.select([*_KEY, "status"]).to_pylist()
+    return {_key_of(row) for row in rows if row["status"] not in again}
+
+
+_KEY = ("skill_id", "skill_version", "task_id", "run_index")
+
+
+def _key_of(row: dict[str, Any]) -> ItemKey:
+    return f"{row['skill_id']}@{row['skill_version']}", row["task_id"], row["run_index"]
+
+
+def _open_attempts(table: pa.Table, items: Iterable[Item]) -> dict[Item, list[Attempt]]:
+    """The attempts at these items of which it is open whether they called a forbidden tool; what they cost was counted then."""
+    rows = table.select([*_KEY, "forbidden_unknown", "attempts"]).to_pylist()
+    found = {_key_of(row): row["attempts"] for row in rows if row["forbidden_unknown"]}
+    return {item: [_without_calls(each) for each in found[item.key]] for item in items if item.key in found}
+
+
+def _without_calls(attempt: dict[str, Any]) -> Attempt:
+    known = {name: attempt[name] for name in ("started_at", "latency_ms", "error_kind")}
+    return Attempt(**known, called=None)
 
 
 def _run_id(store: Store, wanted: str) -> str:

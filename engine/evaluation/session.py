@@ -184,12 +184,12 @@ class RunSession:
 
         Final ones are in the journal when this returns. Only the last may be not final: where it is not the `last` attempt, or
         is `throttled`. Items follow each other unseen for `UNREPORTED_S` at most; not at all where the first that fails, or what
-        one costs, may end the run, nor where each is traced.
+        one costs, may end the run, nor where each is traced, or some were tried before.
 
         Raises:
             ItemLeft: the run ended before the skill's service was asked.
         """
-        if self._cache is not None or self._trace.is_on:
+        if self._cache is not None or self._trace.is_on or self.plan.tried_before:
             return [await self.attempt(items[0], last=last, task_run_id=task_run_id)]
         for_s = 0.0 if self.plan.request.fail_fast else min(UNREPORTED_S, self.limits.unwatched_s)
         noted: list[Outcome] = []
@@ -232,7 +232,7 @@ class RunSession:
             self._observer.throttled(throttled)
 
     async def _outcome(self, item: Item) -> Outcome:
-        earlier = self._attempts.get(item, [])
+        earlier = self._attempts.get(item) or self.plan.tried_before.get(item, [])
         if self._cache is None or earlier:
             return await self._asked(item, earlier)
         async with self._cache.turn(item):

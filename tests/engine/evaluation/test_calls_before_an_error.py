@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from eval_skills.core.metrics.reports import skill_reports
-from eval_skills.core.models import Benchmark
-from eval_skills.core.store import results_of, table_of
+from eval_skills.core.models import Attempt, Benchmark
+from eval_skills.core.store import Journal, read_journal, results_of, table_of
+from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.evaluation.execution import Outcome
 from eval_skills.engine.evaluation.executor import LocalExecutor
+from eval_skills.engine.evaluation.in_process import evaluate_in_process
+from eval_skills.engine.evaluation.observer import NullObserver
 from eval_skills.engine.evaluation.plan import make_plan
+from eval_skills.engine.evaluation.resume import resumed_plan
+from eval_skills.engine.evaluation.session import RunSession
 
 if TYPE_CHECKING:
     from tests.engine.evaluations import MakeRequest
@@ -126,3 +132,42 @@ async def test_another_attempt_does_not_answer_what_the_first_one_called(
     assert (second.result.status, second.result.forbidden_unknown) == ("pass", True)
     (remark,) = second.result.reasons
     assert (remark.code, remark.informational) == ("TOOL_CALLS_UNKNOWN", True)
+
+
+@pytest.mark.parametrize("knows", [False, True], ids=["unknown", "known"])
+def test_asking_an_error_again_later_does_not_answer_what_it_called(
+    tmp_path: Path, write_skill: Callable[..., Path], make_request: MakeRequest, knows: bool
+) -> None:
+    told = {"code": 1, "message": "no", "data": {"toolCalls": []}}
+    tells = f'print(json.dumps({{"jsonrpc": "2.0", "id": request["id"], "error": {told}}})); sys.exit()'
+    skill = DIES_ONCE.replace("os._exit(9)", tells) if knows else DIES_ONCE
+    (write_skill(adapterConfig={}) / "skill.py").write_text(skill)
+    task = {"id": "t1", "inputData": "?", "expected": {"forbiddenTools": ["pay"], "output": {"contains": ["ok"]}}}
+    (tmp_path / "tasks.json").write_text(json.dumps([task, {"id": "t2", "inputData": "?"} | {"expected": task["expected"]}]))
+    request = make_request(tasks=str(tmp_path / "tasks.json"), timeout_ms=60_000, retries=0, concurrency=1)
+    first = evaluate_in_process(make_plan(request))
+    assert [report.summary.error_rate for report in first.reports] == [0.5]
+    again = EvaluateRequest(store=request.store, resume=first.run_id, retry_errors=True)
+    for _ in range(2):  # a second time there is nothing to ask, and nothing is forgotten
+        [report] = evaluate_in_process(resumed_plan(again)).reports
+        assert report.summary.completion_rate == 1.0
+        assert report.summary.forbidden_unknown_items == (0 if knows else 1)
+
+
+async def test_nor_does_an_item_that_is_one_of_several(
+    tmp_path: Path, write_skill: Callable[..., Path], make_request: MakeRequest
+) -> None:
+    skill = write_skill(adapterConfig={})
+    (skill / "skill.py").write_text(DIES_ONCE)
+    (skill / "died").touch()
+    task = {"inputData": "?", "expected": {"forbiddenTools": ["pay"], "output": {"contains": ["ok"]}}}
+    (tmp_path / "tasks.json").write_text(json.dumps([{"id": name, **task} for name in "ab"]))
+    plan = make_plan(make_request(tasks=str(tmp_path / "tasks.json"), timeout_ms=60_000))
+    earlier = Attempt(started_at=plan.began, error_kind="infra", called=None)
+    plan = replace(plan, tried_before={plan.items[1]: [earlier]})
+    with Journal(tmp_path / "journal.jsonl") as journal:
+        async with RunSession(plan, journal, NullObserver()) as session:
+            left = plan.items
+            while left:
+                left = left[len(await session.attempt_some(left, last=True)) :]
+    assert [result.forbidden_unknown for result in read_journal(tmp_path / "journal.jsonl")] == [False, True]
