@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 HELP = """Unit-test, compare and watch AI-agent skills, orchestrated by Prefect.
 
 Exit codes: 0 done; 1 a gate failed; 2 usage, configuration or input; 3 the run could not finish; 130 interrupted (143 by
-SIGTERM or a closed terminal).
+SIGTERM or a closed terminal); 141 the reader of the output left.
 
 Example: eval-skills run --skills-dir ./skills --benchmark coding-easy
 """

@@ -1,7 +1,7 @@
 """The process `eval-skills`: one call, its exit code, and the one place that turns an error into a line on stderr.
 
 Exit codes: 0 done; 1 a gate failed; 2 usage, configuration or input; 3 the run could not finish; 130 interrupted, 143 by
-SIGTERM or SIGHUP.
+SIGTERM or SIGHUP; 141 the reader of the output left.
 """
 
 from __future__ import annotations
@@ -29,6 +29,8 @@ _NEVER_BLANK = frozenset(
 """Options where an empty text would mean something else: another run, or the current folder."""
 
 GATE_FAILED, USAGE, UNFINISHED, INTERRUPTED, TERMINATED = 1, 2, 3, 130, 143
+READER_LEFT = 141
+"""As a shell has it for other programs: 0 would say that a gate passed which came after what could not be printed."""
 
 
 class Terminated(KeyboardInterrupt):
@@ -83,7 +85,7 @@ def _call(arguments: Sequence[str]) -> int:
     except KeyboardInterrupt as interrupt:
         return _fail(interrupt, TERMINATED if isinstance(interrupt, Terminated) else INTERRUPTED)
     except BrokenPipeError:
-        return 0
+        return READER_LEFT
     except OSError as error:
         if error.errno != errno.ENAMETOOLONG or error.filename is None:
             return _fail(error, UNFINISHED)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import codecs
 import io
+import os
 import sys
 from typing import TextIO
 
@@ -19,11 +20,27 @@ _PLAIN = {
 
 
 def print_everywhere() -> None:
-    """Have stdout and stderr print every text, whatever their encoding. Not those that hold all of Unicode, nor foreign ones."""
+    """Have stdout and stderr print every text, whatever their encoding. Not those that hold all of Unicode, nor foreign ones.
+
+    Where the caller has closed one (``>&-``), what is printed goes nowhere, and no file that is opened takes its number.
+    """
+    _open_closed()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper) and not holds_unicode(stream):
             codecs.register_error(_HANDLER, _plain)
             stream.reconfigure(errors=_HANDLER)
+
+
+def _open_closed() -> None:
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest free number, which is this one
+    if sys.stdout is None:
+        sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 - open as long as the process
+    if sys.stderr is None:
+        sys.stderr = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
 
 
 def holds_unicode(stream: TextIO) -> bool:

@@ -89,6 +89,7 @@ EXIT_CODES = """
 | 2 | wrong usage, configuration or input |
 | 3 | the run could not finish, or a part of it could not be judged |
 | 130 | interrupted (143 by SIGTERM or a closed terminal, which `nohup` lets a run outlive) |
+| 141 | the reader of the output left before the end, as `head` does |
 """
 
 

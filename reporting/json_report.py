@@ -124,7 +124,16 @@ def read_reports(path: Path) -> list[SkillCompletionReport]:
 
 def _validated(entry: object, index: int, path: Path) -> SkillCompletionReport:
     try:
-        return validate(SkillCompletionReport, entry)
+        report = validate(SkillCompletionReport, entry)
+        _check_verdicts(report)
     except InputError as error:
         place = f"[{index}]" + (f".{error.path}" if error.path else "")
         raise InputError(error.message, source=path, path=place) from None
+    return report
+
+
+def _check_verdicts(report: SkillCompletionReport) -> None:
+    for place, item in enumerate(report.task_results):
+        if item.passed != (item.status == "pass"):
+            said = f"status is {item.status!r} and passed {str(item.passed).lower()}; only items with the status 'pass' passed"
+            raise InputError(said, path=f"taskResults[{place}]")

@@ -114,11 +114,17 @@ class RunSummary:
         return [report for report in self.reports if report.summary.forbidden_unknown_items]
 
     @property
+    def without_verdict(self) -> list[SkillCompletionReport]:
+        """The reports of skills of which no item has a verdict: of these nothing is known, whatever rate was asked."""
+        return [report for report in self.reports if report.summary.items == (report.summary.missing_items or 0)]
+
+    @property
     def gate_passed(self) -> bool:
         """Whether every skill reached `min_completion` and called no forbidden tool. False also where that is not known: for a
-        partial run, and with skipped skills, unjudged items, or items whose calls are unknown."""
+        partial run, and with skipped skills, skills without a verdict, unjudged items, or items whose calls are unknown."""
         whole = bool(self.reports) and not self.is_partial and not self.skipped and not self.unjudged
-        return whole and not self.below and not self.with_forbidden_calls and not self.with_unknown_calls
+        known = whole and not self.without_verdict and not self.with_unknown_calls
+        return known and not self.below and not self.with_forbidden_calls
 
 
 def stopped_early(summary: RunSummary, command: str) -> str:
@@ -154,7 +160,8 @@ def gate_lines(summary: RunSummary) -> list[str]:
     more = [f"and {len(below) - GATED_NAMED:,} more complete less than {least}"] if len(below) > GATED_NAMED else []
     open_ = [f"{plural(summary.unjudged, 'item')} could not be judged"] if summary.unjudged else []
     unusable = f"{plural(summary.skipped, 'skill')} could not be used, so nothing is known of it"
-    reasons = [*called, *unknown, *slow, *more, *open_, *([unusable] if summary.skipped else [])]
+    nothing = [f"{report.skill_key} has no item with a verdict" for report in summary.without_verdict if report not in below]
+    reasons = [*called, *unknown, *slow, *more, *nothing[:GATED_NAMED], *open_, *([unusable] if summary.skipped else [])]
     return [f"gate failed: {reason}" for reason in reasons]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -57,3 +58,23 @@ def test_a_command_shows_its_result_on_every_stream(encoding: str, tmp_path: Pat
     shown = printed("query", "SELECT '→ ' || output AS said FROM items")
     assert ("→" if encoding == "utf-8" else "->") in shown
     assert json.loads(printed("query", "SELECT '→ 東' AS said FROM items", "--json")) == [{"said": "→ 東"}]
+
+
+def run_in_shell(command: str, tmp_path: Path) -> subprocess.CompletedProcess[str]:
+    program = f"{shlex.quote(sys.executable)} -m eval_skills.cli"
+    environment = dict(os.environ) | {"HOME": str(tmp_path)}
+    script = f"set -o pipefail; {command.replace('eval-skills', program)}"
+    return subprocess.run(["bash", "-c", script], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+
+
+def test_output_that_nobody_reads_to_its_end_is_not_done(tmp_path: Path) -> None:
+    es.evaluate(lambda text: text, [{"input": "a", "expected": "b"}], store=tmp_path / "eval-store")
+    query = "eval-skills query 'SELECT * FROM range(100000)' --json"
+    assert [run_in_shell(f"{query}{rest}", tmp_path).returncode for rest in (" | tail -1", " | head -1")] == [0, 141]
+
+
+def test_a_closed_stream_changes_no_exit_code(tmp_path: Path) -> None:
+    assert run_in_shell("eval-skills scorers >&-", tmp_path).returncode == 0
+    done = run_in_shell("eval-skills scorers exact_match 2>&- <&-", tmp_path)
+    assert (done.returncode, "exact_match" in done.stdout) == (0, True)
+    assert run_in_shell("eval-skills scorers nonesuch >&- 2>&-", tmp_path).returncode == 2

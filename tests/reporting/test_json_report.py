@@ -26,7 +26,7 @@ def test_what_is_written_reads_back_best_first(
 ) -> None:
     items = [
         make_item(output={"é": [1, None, "<b>"]}, reasons=[{"code": "C", "message": "m"}]),
-        make_item(status="pass", score=1.0),
+        make_item(status="pass", passed=True, score=1.0),
     ]
     worse, better = make_report("a", taskResults=items), make_report("b", summary={"completionRate": 0.9})
     (path,) = write_reports([worse, better], ["json"], tmp_path, context)
@@ -73,6 +73,15 @@ def test_a_file_that_is_no_report_is_refused_with_the_place(tmp_path: Path, text
     path = tmp_path / "report.json"
     path.write_text(text)
     with pytest.raises(InputError, match=re.escape(f"{path}: {message}")):
+        read_reports(path)
+
+
+def test_an_item_that_failed_and_passed_is_refused(
+    make_report: MakeReport, make_item: MakeItem, context: ReportContext, tmp_path: Path
+) -> None:
+    items = [make_item(), make_item(status="fail", passed=True)]
+    (path,) = write_reports([make_report(taskResults=items)], ["json"], tmp_path, context)
+    with pytest.raises(InputError, match=re.escape("[0].taskResults[1]: status is 'fail' and passed true; only items with")):
         read_reports(path)
 
 

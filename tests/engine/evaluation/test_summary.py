@@ -10,7 +10,7 @@ import pytest
 
 from eval_skills.core.metrics.reports import skill_reports
 from eval_skills.core.models import Benchmark, SkillCompletionReport
-from eval_skills.engine.evaluation.summary import RunSummary, context_of
+from eval_skills.engine.evaluation.summary import RunSummary, context_of, gate_lines
 from tests.tables import each_row
 
 BENCHMARK = Benchmark.model_validate(
@@ -49,10 +49,17 @@ def completing(**figure: int) -> list[SkillCompletionReport]:
         pytest.param({"skipped": 1}, False, id="p40-a-skill-was-skipped"),
         pytest.param({"reports": completing(forbidden_items=1)}, False, id="a-forbidden-tool-was-called"),
         pytest.param({"reports": completing(forbidden_unknown_items=1)}, False, id="what-was-called-is-unknown"),
+        pytest.param({"reports": completing(missing_items=1)}, True, id="one-without-a-verdict"),
+        pytest.param({"reports": completing(missing_items=2), "min_completion": 0.0}, False, id="none-with-a-verdict"),
     ],
 )
 def test_the_gate(changes: dict[str, Any], passed: bool) -> None:
     assert summary(**changes).gate_passed is passed
+
+
+def test_a_gate_says_that_nothing_is_known_of_a_skill() -> None:
+    nothing = summary(reports=completing(missing_items=2), min_completion=0.0)
+    assert gate_lines(nothing) == ["gate failed: s@1.0.0 has no item with a verdict"]
 
 
 def test_reports_show_a_gate_only_where_one_was_asked_for(tmp_path: Path) -> None:
