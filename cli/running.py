@@ -66,18 +66,20 @@ def call_recorded(
             with never_collected():
                 from eval_skills import flows
                 from eval_skills.tasks.flow_runs import Caller
+                from eval_skills.tasks.prefect_settings import served_by
 
                 called = getattr(flows, flow)
                 if server.process is not None:
                     import_what_a_flow_needs()
             server.wait_until_ready(current().remark)
-        begin(replace(current(), recorded=server.place, flow_run_pages=flow_run_pages(server)))
         caller = Caller("cli")
 
         def watched() -> Watch:
             return Watch(server, current().remark)
 
-        summary = around(lambda: flows.run_here(called, request, caller=caller, api_url=server.url, watched=watched))
+        with served_by(server.url):
+            begin(replace(current(), recorded=server.place, flow_run_pages=flow_run_pages(server)))
+            summary = around(lambda: flows.run_here(called, request, caller=caller, watched=watched))
         begin(replace(current(), flow_run=caller.flow_run))
         with shown_while("waiting until Prefect has recorded every task run …"):
             is_recorded = not summary.flow_runs or server.wait_until_recorded(summary.flow_runs, summary.task_runs)
@@ -109,12 +111,10 @@ def flow_run_pages(server: ApiServer) -> str:
     """The address of a flow run's page in the UI of a server that stays, with ``{}`` for its id; "" for a private one."""
     if server.process is not None:
         return ""
-    from prefect.settings import PREFECT_API_URL, temporary_settings
     from prefect.utilities.urls import url_for
 
     nowhere = UUID(int=0)
-    with temporary_settings({PREFECT_API_URL: server.url}):
-        return (url_for("flow-run", nowhere) or "").replace(str(nowhere), "{}")
+    return (url_for("flow-run", nowhere) or "").replace(str(nowhere), "{}")
 
 
 @contextmanager

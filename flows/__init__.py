@@ -51,14 +51,15 @@ def run_here(
         RunError: the flow run was cancelled in Prefect.
     """
     from prefect.exceptions import Abort
-    from prefect.settings import PREFECT_API_URL, PREFECT_FLOWS_HEARTBEAT_FREQUENCY, temporary_settings
+    from prefect.settings import PREFECT_API_URL, temporary_settings
 
     from eval_skills.flows.lost_api import Result, flow_result, interruption_of, loss_of
     from eval_skills.tasks.flow_runs import Caller, called_by
+    from eval_skills.tasks.prefect_settings import with_settings
 
-    recorded_by = {} if api_url is None else {PREFECT_API_URL: api_url}
-    settings, kept = {PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None, **recorded_by}, Result()
-    with temporary_settings(settings), watched(), flow_result.by(kept), called_by.by(caller or Caller()):
+    kept, recorded = Result(), nullcontext() if api_url is None else temporary_settings({PREFECT_API_URL: api_url})
+    quiet = {"heartbeat_frequency": None}
+    with recorded, with_settings(flows=quiet), watched(), flow_result.by(kept), called_by.by(caller or Caller()):
         try:
             return flow(request)
         except Abort as ended:  # nothing that a caller would expect to be no `Exception`

@@ -26,11 +26,11 @@ from prefect.client.schemas.objects import FlowRun, State
 from prefect.context import FlowRunContext
 from prefect.exceptions import Abort, Pause, PrefectException
 from prefect.logging.loggers import flow_run_logger
-from prefect.settings import PREFECT_CLIENT_MAX_RETRIES, temporary_settings
 from prefect.states import Cancelled, Failed
 
 from eval_skills.core.errors import RunError
 from eval_skills.engine.evaluation.observer import NullObserver
+from eval_skills.tasks.prefect_settings import with_settings
 
 PERIOD_S = 2.0
 """How often the API is asked."""
@@ -191,7 +191,7 @@ class PauseWatch:
         # a part of a run may begin while the whole is paused already
         pause_s = PERIOD_S if self._flow_run.parent_task_run_id is None else 0.0
         own = {"timeout": TIMEOUT_S}  # with settings of its own a client is not the flow's, which closes that at its end
-        with temporary_settings({PREFECT_CLIENT_MAX_RETRIES: 0}), get_client(httpx_settings=own, sync_client=True) as client:
+        with with_settings(client={"max_retries": 0}), get_client(httpx_settings=own, sync_client=True) as client:
             while not self._over.wait(pause_s) and self._gate.ending is None:
                 pause_s = PERIOD_S
                 try:
