@@ -21,7 +21,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -151,6 +151,7 @@ class Workplace:
 
     folder: Path
     variables: Mapping[str, str]
+    interpreter: Sequence[str] = (sys.executable, "-u")
     _python: subprocess.Popen[str] | None = None
 
     @property
@@ -194,7 +195,7 @@ class Workplace:
     def _run_python(self, block: Block) -> tuple[int, str]:
         if self._python is None:
             self._python = subprocess.Popen(
-                [sys.executable, "-u", "-c", INTERPRETER], cwd=self._cwd, env=self._environment(), stdin=subprocess.PIPE,
+                [*self.interpreter, "-c", INTERPRETER], cwd=self._cwd, env=self._environment(), stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
             )  # fmt: skip
         asked, answer = self._python.stdin, self._python.stdout

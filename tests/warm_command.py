@@ -18,13 +18,12 @@ import stat
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
-from typing import IO
+from typing import IO, NoReturn
 
 import pytest
 
@@ -199,47 +198,63 @@ def serve(address: str) -> None:
         os._exit(0)
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(address)
-        server.listen()
+        server.listen(128)
         print(os.getpid(), flush=True)
-        while True:
+        _take_calls(server)
+
+
+def _take_calls(server: socket.socket) -> None:
+    """Fork for each call, and tell each caller the exit code."""
+    callers: dict[int, socket.socket] = {}
+    ended, ends = socket.socketpair()
+    ends.setblocking(False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.set_wakeup_fd(ends.fileno())
+    while True:
+        ready, _, _ = select.select([server, ended], [], [])
+        if server in ready:
             caller, _ = server.accept()
-            if os.fork() == 0:
-                server.close()
-                _answer(caller)
-            caller.close()
-            with suppress(ChildProcessError):
-                while os.waitpid(-1, os.WNOHANG)[0]:
-                    pass
+            call, streams = _received(caller)
+            if (child := os.fork()) == 0:
+                signal.set_wakeup_fd(-1)
+                signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+                for mine in (server, ended, ends, *callers.values()):
+                    mine.close()
+                _make(call, streams, caller)
+            callers[child] = caller
+            for stream in streams:
+                os.close(stream)
+        if ended in ready:
+            ended.recv(4096)
+            while callers and (gone := os.waitpid(-1, os.WNOHANG))[0]:
+                with suppress(OSError), callers.pop(gone[0]) as caller:  # nobody may wait any more
+                    caller.sendall(f"{os.waitstatus_to_exitcode(gone[1])}\n".encode())
 
 
-def _answer(caller: socket.socket) -> None:
-    """Make the call in one more fork, and tell its process id and its exit code."""
+def _received(caller: socket.socket) -> tuple[bytes, list[int]]:
+    """A call and its three streams."""
     size, streams, _, _ = socket.recv_fds(caller, 4, 3)
     call = b""
     while len(call) < int.from_bytes(size, "big"):
         call += caller.recv(1 << 16)
+    return call, list(streams)
+
+
+def _make(call: bytes, streams: list[int], caller: socket.socket) -> NoReturn:
+    """Make the call, in this process, once the caller knows its id, by which the group may be killed from then on."""
     arguments, folder, variables = json.loads(call)
-    if (child := os.fork()) == 0:
-        caller.close()
-        os.setsid()
-        # A terminal that closes is noticed, also where the tests themselves were started with `nohup`.
-        signal.signal(signal.SIGHUP, signal.SIG_DFL)
-        for number, stream in enumerate(streams):
-            os.dup2(stream, number)
-            os.close(stream)
-        os.chdir(folder)
-        os.environ.clear()
-        os.environ.update(variables)
-        end(_code_of(arguments))
-    for stream in streams:
+    os.setsid()
+    with suppress(OSError), caller:
+        caller.sendall(f"{os.getpid()}\n".encode())
+    # A terminal that closes is noticed, also where the tests themselves were started with `nohup`.
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    for number, stream in enumerate(streams):
+        os.dup2(stream, number)
         os.close(stream)
-    while os.getpgid(child) != child:  # so that the group may be killed as soon as its id is known
-        time.sleep(0.001)
-    with suppress(OSError):  # nobody may wait any more
-        caller.sendall(f"{child}\n".encode())
-        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        caller.sendall(f"{code}\n".encode())
-    os._exit(0)
+    os.chdir(folder)
+    os.environ.clear()
+    os.environ.update(variables)
+    end(_code_of(arguments))
 
 
 def _code_of(arguments: list[str]) -> int:
@@ -258,7 +273,7 @@ def _code_of(arguments: list[str]) -> int:
 
 def _call(arguments: list[str]) -> None:
     if arguments[:1] == [PROGRAM]:
-        sys.argv = [PROGRAM, *arguments[2:]]
+        sys.argv, sys.path[0] = [PROGRAM, *arguments[2:]], ""
         exec(arguments[1], {"__name__": "__main__"})
         return
     from prefect.context import refresh_global_settings_context

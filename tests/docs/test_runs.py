@@ -24,15 +24,16 @@ def judge() -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def command(tmp_path_factory: pytest.TempPathFactory, warm_command: WarmCommand) -> str:
-    """A PATH on which `eval-skills` has done its imports."""
-    shim = warm_command.shim(tmp_path_factory.mktemp("command"))
-    return os.pathsep.join([str(shim), str(Path(sys.executable).parent), os.environ["PATH"]])
+def command(tmp_path_factory: pytest.TempPathFactory, warm_command: WarmCommand) -> Path:
+    """The folder of an `eval-skills` that has done its imports."""
+    return warm_command.shim(tmp_path_factory.mktemp("command"))
 
 
-def check(page: Path, folder: Path, variables: dict[str, str]) -> None:
-    """Run the page in `folder`; the page's outputs are those that are printed."""
-    workplace = Workplace(folder, variables)
+def check(page: Path, folder: Path, command: Path, **variables: str) -> None:
+    """Run the page in `folder`; the page's outputs are those that are printed. Its Python has done the same imports."""
+    path = os.pathsep.join([str(command), str(Path(sys.executable).parent), os.environ["PATH"]])
+    variables |= {"PATH": path, "PREFECT_HOME": str(folder / "prefect")}
+    workplace = Workplace(folder, variables, [str(command / "eval-skills")])
     workplace.prepare()
     try:
         for step in steps_of(page):
@@ -47,16 +48,15 @@ def check(page: Path, folder: Path, variables: dict[str, str]) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", FAST, ids=lambda page: page.stem)
-def test_a_quick_page_does_what_it_says(page: Path, tmp_path: Path, judge: str, command: str) -> None:
-    check(page, tmp_path, {"PREFECT_HOME": str(tmp_path / "prefect"), "JUDGE_URL": judge, "PATH": command})
+def test_a_quick_page_does_what_it_says(page: Path, tmp_path: Path, judge: str, command: Path) -> None:
+    check(page, tmp_path, command, JUDGE_URL=judge)
 
 
 @pytest.mark.slow
 @pytest.mark.xdist_group("prefect")
 @pytest.mark.parametrize("page", SLOW, ids=lambda page: page.stem)
-def test_a_page_does_what_it_says(page: Path, tmp_path: Path, prefect_url: str, judge: str, command: str) -> None:
-    home = str(tmp_path / "prefect")
-    check(page, tmp_path, {"PREFECT_API_URL": prefect_url, "PREFECT_HOME": home, "JUDGE_URL": judge, "PATH": command})
+def test_a_page_does_what_it_says(page: Path, tmp_path: Path, server_url: str, judge: str, command: Path) -> None:
+    check(page, tmp_path, command, PREFECT_API_URL=server_url, JUDGE_URL=judge)
 
 
 def test_both_kinds_of_pages_are_run() -> None:
