@@ -25,6 +25,7 @@ from eval_skills.engine.evaluation import session
 from eval_skills.engine.evaluation.cluster import ray as ray_module
 from eval_skills.engine.evaluation.summary import RunSummary
 from eval_skills.flows import evaluate
+from tests.dask_workers import forked_workers
 from tests.otlp_receiver import Receiver
 from tests.ray_head import RayHead, ray_head
 
@@ -69,7 +70,9 @@ for line in sys.stdin:
 @pytest.fixture(scope="module")
 def dask_cluster() -> Iterator[str]:
     options: dict[str, Any] = {"host": "127.0.0.1", "dashboard_address": "127.0.0.1:0", "worker_dashboard_address": "127.0.0.1:0"}
-    with LocalCluster(n_workers=2, threads_per_worker=2, silence_logs=logging.CRITICAL, **options) as started:  # type: ignore[no-untyped-call]
+    with forked_workers():
+        cluster = LocalCluster(n_workers=2, threads_per_worker=2, silence_logs=logging.CRITICAL, **options)  # type: ignore[no-untyped-call]
+    with cluster as started:
         yield started.scheduler_address.replace("tcp", "dask")
 
 
@@ -309,7 +312,10 @@ def test_dask_alone_starts_workers_of_its_own_for_the_length_of_the_run(tmp_path
 
 def test_a_cluster_that_goes_away_leaves_a_run_that_can_be_resumed_elsewhere(tmp_path: Path) -> None:
     options: dict[str, Any] = {"host": "127.0.0.1", "dashboard_address": "127.0.0.1:0", "worker_dashboard_address": "127.0.0.1:0"}
-    with LocalCluster(n_workers=1, threads_per_worker=2, silence_logs=logging.CRITICAL, **options) as doomed:  # type: ignore[no-untyped-call]
+    with (
+        forked_workers(),
+        LocalCluster(n_workers=1, threads_per_worker=2, silence_logs=logging.CRITICAL, **options) as doomed,  # type: ignore[no-untyped-call]
+    ):
         scene = Scene(tmp_path, doomed.scheduler_address.replace("tcp", "dask"))
 
         def close() -> None:

@@ -35,6 +35,7 @@ from eval_skills.engine.evaluation.observer import NullObserver
 from eval_skills.engine.evaluation.plan import Item, RunPlan
 from eval_skills.engine.evaluation.retries import final_results
 from eval_skills.engine.evaluation.session import RunSession
+from tests.dask_workers import forked_workers
 from tests.limited_service import limited_service
 from tests.scripted_model import Says, ScriptedModel
 
@@ -72,6 +73,7 @@ def cluster() -> Iterator[LocalCluster]:
     options |= {"silence_logs": logging.CRITICAL, "env": {"WORKERS_SECRET": SECRET}}
     with (
         dask.config.set({"distributed.scheduler.allowed-failures": 1}),
+        forked_workers(),
         LocalCluster(n_workers=2, threads_per_worker=2, **options) as started,  # type: ignore[no-untyped-call]
         kept_up(started),
     ):
