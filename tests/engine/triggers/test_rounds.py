@@ -20,19 +20,24 @@ from eval_skills.engine.triggers.experiment import PreparedTriggers, as_evaluati
 from eval_skills.engine.triggers.optimizing import Candidate, Measured, Optimized, Setting, halves, keep, optimize
 
 AGENT = """
-prompt=$(cat)
+read -r prompt
+while read -r line; do
+  case "$line" in description:*) said=${line#description:} ;; esac
+done <.agents/skills/csv/SKILL.md
 echo '{"type": "step"}'
-case "$prompt" in
-  *columns*) if grep -q OUTAGE .agents/skills/csv/SKILL.md; then exit 3; fi ;;
-esac
+case "$prompt $said" in *columns*OUTAGE*) exit 3 ;; esac
+IFS=' .,'
 for word in $prompt; do
-  if grep '^description' .agents/skills/csv/SKILL.md | grep -qiw -- "$word"; then
-    echo '{"type": "skill_loaded", "name": "csv"}'
-    break
-  fi
+  for known in $said; do
+    if [ "$word" = "$known" ]; then
+      echo '{"type": "skill_loaded", "name": "csv"}'
+      break 2
+    fi
+  done
 done
 echo '{"type": "answer", "content": "done"}'
 """
+"""It starts no program: it is called some hundred times."""
 GOOD = "Adds up columns."
 
 
@@ -107,7 +112,7 @@ def test_a_description_that_is_always_loaded_is_not_kept(setting: Setting) -> No
     asked += [{"query": f"paint {number}", "should_trigger": False} for number in range(4)]
     file = setting.source / "evals" / "eval_queries.json"
     file.write_text(json.dumps(asked))
-    found = rounds(replace(setting, halves=halves(read_queries(file))), ["Columns, and paint."])
+    found = rounds(replace(setting, halves=halves(read_queries(file))), ["All columns, and paint."])
     assert found.difference is not None
     assert found.difference.verdict == "better"
     assert (found.is_proven, found.harm) == (False, "near-misses did worse with it, or could have in missing runs")

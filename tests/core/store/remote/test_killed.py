@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Callable
 
 import pytest
@@ -13,6 +11,7 @@ from eval_skills.core.models import SkillCompletionReport
 from eval_skills.core.store import Store, land_reports
 from eval_skills.core.store.verify import verify
 from tests.object_storage import ObjectStorage, kill
+from tests.warm_command import WarmCommand
 
 OnMachine = Callable[[str], None]
 
@@ -57,10 +56,11 @@ def test_the_next_process_publishes_what_was_left(
     begin: Callable[..., None],
     make_report: Callable[..., SkillCompletionReport],
     object_storage: ObjectStorage,
+    warm_command: WarmCommand,
 ) -> None:
     begin(Store(url), run_id, "a", "b")
     report = json.dumps(make_report().to_json())
-    program = subprocess.Popen([sys.executable, "-c", PROGRAM, url, run_id, stop, report])
+    program = warm_command.python(PROGRAM, url, run_id, stop, report)
 
     def look(method: str, path: str) -> str | None:
         if len(object_storage.of("PUT")) != objects or method != "PUT":
@@ -70,7 +70,7 @@ def test_the_next_process_publishes_what_was_left(
 
     if when:
         setattr(object_storage, when, look)
-    assert program.wait(60) == -9
+    assert program.output(60)[0] == -9
     object_storage.forget()
     on_machine("other")
     other = Store(url)
@@ -95,7 +95,13 @@ def test_the_next_process_publishes_what_was_left(
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [2, 3, 4])
 def test_a_process_that_is_killed_while_it_pulls_leaves_whole_files(
-    number: int, url: str, run_id: str, on_machine: OnMachine, land_whole: Callable[..., None], object_storage: ObjectStorage
+    number: int,
+    url: str,
+    run_id: str,
+    on_machine: OnMachine,
+    land_whole: Callable[..., None],
+    object_storage: ObjectStorage,
+    warm_command: WarmCommand,
 ) -> None:
     store = Store(url)
     land_whole(store, run_id, "a")
@@ -103,7 +109,7 @@ def test_a_process_that_is_killed_while_it_pulls_leaves_whole_files(
     on_machine("other")
     object_storage.forget()
     opens = "import sys; from eval_skills.core.store import Store; Store(sys.argv[1])"
-    program = subprocess.Popen([sys.executable, "-c", opens, url])
+    program = warm_command.python(opens, url)
 
     def look(method: str, path: str) -> str | None:
         if len(object_storage.of("GET")) < number:
@@ -112,7 +118,7 @@ def test_a_process_that_is_killed_while_it_pulls_leaves_whole_files(
         return "503 Service Unavailable"
 
     object_storage.before = look
-    assert program.wait(60) == -9
+    assert program.output(60)[0] == -9
     object_storage.forget()
     other = Store(url)
     assert list(other.items().task_id) == ["a"]
