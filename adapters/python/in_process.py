@@ -41,6 +41,7 @@ from eval_skills.adapters.python.langchain import (
 from eval_skills.core.config.limits import OutputBytes
 from eval_skills.core.errors import ContractError, InputError, ItemError, SkillError
 from eval_skills.core.fingerprint import digest_of_json
+from eval_skills.core.interruption import ctrl_c_behind
 from eval_skills.core.models import Skill, SkillResponse
 from eval_skills.core.text import one_line
 from eval_skills.core.threads import RaisedInThread, in_thread
@@ -200,7 +201,11 @@ class FunctionAdapter(Adapter):
         return self._read(self._json(answer), call)
 
     async def _answered(self, value: Any, told: dict[str, Any] | None) -> bytes | ItemError:
-        """The answer as JSON text, or what went wrong: whatever the object raises, even SystemExit, is its answer."""
+        """The answer as JSON text, or what went wrong: whatever the object raises, even SystemExit, is its answer.
+
+        Raises:
+            KeyboardInterrupt: the user pressed Ctrl-C where the event loop runs in the main thread.
+        """
         try:
             call = functools.partial(self._function, value, told)
             result = call() if self._is_async else await in_thread(lambda: _collected(call()))
@@ -216,9 +221,9 @@ class FunctionAdapter(Adapter):
             return self._failure(error)
         except RaisedInThread as raised:
             return self._failure(raised.error)
-        except (KeyboardInterrupt, GeneratorExit):
-            raise
         except BaseException as error:  # noqa: BLE001 - anybody's code may raise anything
+            if (interrupt := ctrl_c_behind(error)) is not None:
+                raise interrupt from None
             return self._failure(error)
 
     def _failure(self, error: BaseException) -> ItemError:

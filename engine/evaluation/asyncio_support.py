@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Coroutine
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, suppress
 from typing import Any, TypeVar
 
 from eval_skills.core.threads import DaemonThreads
@@ -85,11 +85,21 @@ def run_on_own_loop(work: Coroutine[Any, Any, T]) -> T:
 def _complete(loop: asyncio.AbstractEventLoop, task: asyncio.Task[T], threads: DaemonThreads) -> T:
     asyncio.set_event_loop(loop)
     try:
-        return loop.run_until_complete(task)
+        return _through(loop, task)
     finally:
-        loop.run_until_complete(cancel_pending_tasks())
-        loop.run_until_complete(loop.shutdown_asyncgens())
+        _through(loop, loop.create_task(cancel_pending_tasks()))
+        _through(loop, loop.create_task(loop.shutdown_asyncgens()))
         is_whole = task.done() and not task.cancelled() and task.exception() is None
         threads.end(0 if is_whole else CLEANING_UP_S)  # all that is left of a whole evaluation is calls that ran out of time
         asyncio.set_event_loop(None)
         loop.close()
+
+
+def _through(loop: asyncio.AbstractEventLoop, task: asyncio.Task[T]) -> T:
+    """Run the loop until `task` is done. A SystemExit or KeyboardInterrupt of another task, which ends the loop, stays with that
+    task: no signal arrives in this thread, so code of a skill raised it in a task that it started itself.
+    """
+    while not task.done():
+        with suppress(SystemExit, KeyboardInterrupt):
+            loop.run_until_complete(task)
+    return task.result()

@@ -10,6 +10,7 @@ from copy import deepcopy
 from typing import Any
 
 from eval_skills.core.errors import ScorerError, UsageError
+from eval_skills.core.interruption import ctrl_c_behind
 from eval_skills.core.models import EvalTask, SkillResponse
 from eval_skills.core.threads import RaisedInThread, in_thread
 from eval_skills.scorers.answer import unwrapped
@@ -56,6 +57,7 @@ async def _called(name: str, function: Callable[..., Any], given: tuple[Any, ...
 
     Raises:
         ScorerError: it raised what would end more than this item, such as SystemExit.
+        KeyboardInterrupt: the user pressed Ctrl-C where the event loop runs in the main thread.
         Exception: whatever else it raises.
     """
     try:
@@ -68,9 +70,11 @@ async def _called(name: str, function: Callable[..., Any], given: tuple[Any, ...
         if task is not None and task.cancelling():
             raise  # the evaluation ends, and not what the function awaited
         error = ending
-    except (Exception, KeyboardInterrupt):
+    except Exception:
         raise
     except BaseException as ending:  # noqa: BLE001 - anybody's code may raise anything
+        if (interrupt := ctrl_c_behind(ending)) is not None:
+            raise interrupt from None
         error = ending
     if isinstance(error, Exception) and not isinstance(error, StopIteration):
         raise error

@@ -125,6 +125,9 @@ def test_what_would_end_more_than_the_item_is_its_error_too() -> None:
     async def leaves_later(output: str) -> bool:
         raise SystemExit(3)
 
+    async def interrupts(output: str) -> bool:
+        raise KeyboardInterrupt
+
     async def awaits_what_was_cancelled(output: str) -> bool:
         waiting = asyncio.ensure_future(asyncio.sleep(600, result=True))
         asyncio.get_running_loop().call_soon(waiting.cancel)
@@ -140,6 +143,7 @@ def test_what_would_end_more_than_the_item_is_its_error_too() -> None:
         (leaves, "raised SystemExit: 3"),
         (stops, "stops raised StopIteration"),
         (leaves_later, "raised SystemExit"),
+        (interrupts, "interrupts raised KeyboardInterrupt"),
         (awaits_what_was_cancelled, "awaits_what_was_cancelled raised CancelledError"),
         (ends, "ends raised Ending: early"),
     ):

@@ -6,7 +6,7 @@ import asyncio
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
 import pytest
@@ -40,6 +40,30 @@ async def leaves(_: Any) -> None:
     sys.exit(3)
 
 
+def later(error: BaseException) -> Callable[[Any], Any]:
+    async def raises(_: Any) -> Any:
+        await asyncio.sleep(0)
+        raise error
+
+    return raises
+
+
+def after_a_piece(error: BaseException) -> Callable[[Any], Any]:
+    def raises(_: Any) -> Iterator[int]:
+        yield 1
+        raise error
+
+    return raises
+
+
+def after_an_asynchronous_piece(error: BaseException) -> Callable[[Any], Any]:
+    async def raises(_: Any) -> AsyncIterator[int]:
+        yield 1
+        raise error
+
+    return raises
+
+
 def raising(error: BaseException) -> Callable[[Any], Any]:
     def raises(_: Any) -> Any:
         raise error
@@ -57,6 +81,15 @@ def raising(error: BaseException) -> Callable[[Any], Any]:
         pytest.param(raising(Unreadable()), "exception str\\(\\) failed", id="hostile-exception"),
         pytest.param(cancels, "CancelledError: mine", id="coroutine-cancels-itself"),
         pytest.param(leaves, "SystemExit: 3", id="coroutine-exits"),
+        pytest.param(later(KeyboardInterrupt("k")), "KeyboardInterrupt: k", id="coroutine-interrupts"),
+        pytest.param(later(GeneratorExit("g")), "GeneratorExit: g", id="coroutine-ends-as-a-generator"),
+        pytest.param(later(StopIteration("s")), "coroutine raised StopIteration", id="coroutine-stops"),
+        pytest.param(after_a_piece(KeyboardInterrupt("k")), "KeyboardInterrupt: k", id="generator-interrupts"),
+        pytest.param(after_a_piece(GeneratorExit("g")), "GeneratorExit: g", id="generator-exits"),
+        pytest.param(after_a_piece(SystemExit(3)), "SystemExit: 3", id="generator-leaves"),
+        pytest.param(after_an_asynchronous_piece(KeyboardInterrupt("k")), "KeyboardInterrupt: k", id="pieces-interrupt"),
+        pytest.param(after_an_asynchronous_piece(GeneratorExit("g")), "GeneratorExit: g", id="pieces-exit"),
+        pytest.param(after_an_asynchronous_piece(asyncio.CancelledError("c")), "CancelledError: c", id="pieces-cancel"),
     ],
 )
 async def test_what_it_raises_is_its_answer(target: Any, message: str) -> None:

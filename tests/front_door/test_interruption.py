@@ -1,0 +1,92 @@
+"""What a skill raises costs its item; Ctrl-C ends the evaluation."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import eval_skills as es
+
+TASKS = [{"id": "a", "input": 1, "expected": 1}, {"id": "b", "input": 2, "expected": 1}]
+
+
+async def interrupts(value: int) -> int:
+    if value == 2:
+        raise KeyboardInterrupt("mine")
+    return value
+
+
+async def ends_as_a_generator(value: int) -> int:
+    if value == 2:
+        raise GeneratorExit("mine")
+    return value
+
+
+async def interrupts_in_a_task(value: int) -> int:
+    await asyncio.gather(interrupts(value))
+    return value
+
+
+@pytest.mark.parametrize("skill", [interrupts, ends_as_a_generator, interrupts_in_a_task])
+def test_what_a_coroutine_raises_costs_its_item_alone(skill: Any) -> None:
+    result = es.evaluate(skill, TASKS, retries=0)
+    assert [(item.task_id, item.status, item.error_kind) for item in result.items] == [
+        ("a", "pass", None),
+        ("b", "error", "skill"),
+    ]
+    assert "mine" in str(result)
+
+
+def test_so_it_does_on_the_callers_own_loop() -> None:
+    result = asyncio.run(es.aevaluate(interrupts, TASKS, retries=0))
+    assert [(item.status, item.error_kind) for item in result.items] == [("pass", None), ("error", "skill")]
+
+
+WAITS = "async def skill(_):\n    asyncio.get_running_loop().call_later(0.1, os.kill, os.getpid(), signal.SIGINT)\n"
+ON_OWN_LOOP = "es.evaluate(skill, tasks)"
+ON_ASYNCIO_RUN = "asyncio.run(es.aevaluate(skill, tasks))"
+ON_A_LOOP = "asyncio.new_event_loop().run_until_complete(es.aevaluate(skill, tasks))"
+
+
+@pytest.mark.parametrize("called", [ON_OWN_LOOP, ON_ASYNCIO_RUN, ON_A_LOOP], ids=["evaluate", "asyncio.run", "loop"])
+@pytest.mark.parametrize(
+    "skill",
+    [
+        pytest.param(f"{WAITS}    await asyncio.sleep(600)", id="waiting-coroutine"),
+        pytest.param(
+            "def skill(_):\n    os.kill(os.getpid(), signal.SIGINT)\n    threading.Event().wait()", id="function-in-a-thread"
+        ),
+        pytest.param(
+            "async def skill(_):\n    for _ in range(2):\n        os.kill(os.getpid(), signal.SIGINT)\n"
+            "        for _ in range(100_000): pass\n    await asyncio.sleep(600)",
+            id="busy-coroutine",
+        ),
+    ],
+)
+def test_ctrl_c_ends_the_evaluation(tmp_path: Path, skill: str, called: str) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(
+        f"import asyncio, os, signal, threading, eval_skills as es\n{skill}\n"
+        f"tasks = [{{'input': number, 'expected': 1}} for number in range(50)]\n"
+        f"try:\n    {called}\nexcept KeyboardInterrupt:\n    os.write(1, b'interrupted')\n    os._exit(0)\n"
+    )
+    done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, timeout=60, cwd=tmp_path)
+    assert done.stdout == "interrupted", done.stderr
+
+
+def test_ctrl_c_ends_the_evaluation_while_a_function_judges(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import asyncio, os, signal, eval_skills as es\n"
+        "async def judge(output):\n    os.kill(os.getpid(), signal.SIGINT)\n    for _ in range(100_000): pass\n    return True\n"
+        "tasks = [{'input': number} for number in range(50)]\n"
+        "try:\n    asyncio.new_event_loop().run_until_complete(es.aevaluate(lambda value: value, tasks, evaluator=judge))\n"
+        "except KeyboardInterrupt:\n    os.write(1, b'interrupted')\n    os._exit(0)\n"
+    )
+    done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, timeout=60, cwd=tmp_path)
+    assert done.stdout == "interrupted", done.stderr
