@@ -63,8 +63,9 @@ def rescore_command(
     """Score the stored answers of a run again, with today's scorers and expectations.
 
     No skill is called. The scoring is kept as a run of its own, dated like the original, which stays as it is; and the two are
-    compared. Exit code 3: an answer could not be judged, because it was cut when it was stored or the judge failed; the same call
-    without --force judges again what the judge failed.
+    compared. Of several scorings of a run the one that was asked for last counts, in the view `items` of `query`: one that is
+    stored already is not made again, and counts again. Exit code 3: an answer could not be judged, because it was cut when it was
+    stored or the judge failed; the same call without --force judges again what the judge failed.
 
     Example: eval-skills rescore latest
 
@@ -86,9 +87,9 @@ def rescore_command(
     for remark in plan.remarks:
         current().remark(remark)
     if plan.landed:
-        current().remark(
-            f"nothing to do: this scoring of run {plan.of} is stored already as {plan.run_id}; do it again with --force"
-        )
+        stored = f"this scoring of run {plan.of} is stored already as {plan.run_id}"
+        done = f"nothing to do: {stored}" if plan.counts else f"{stored}, and counts again from now on"
+        current().remark(f"{done}; do it again with --force")
     elif plan.before:
         current().remark(f"the scoring {plan.run_id} of run {plan.of} continues with the answers that the judge failed")
     told = len(plan.remarks)

@@ -5,6 +5,7 @@
     <root>/runs/<run id>/manifest.json
     <root>/runs/<run id>/journal.jsonl                only while the run is unfinished
     <root>/runs/<run id>/journal.lock                 only while it is being written
+    <root>/runs/<run id>/asked                        of a scoring: when it was asked for again, and counted again from then on
     <root>/items/date=YYYY-MM-DD/<run id>.parquet
     <root>/reports/date=YYYY-MM-DD/<run id>.parquet
     <root>/comparisons/date=YYYY-MM-DD/<comparison id>.parquet

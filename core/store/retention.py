@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from eval_skills.core.errors import RunError
 from eval_skills.core.store.files import write_whole
 from eval_skills.core.store.layout import started_at
+from eval_skills.core.store.scorings import last_asked
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -33,8 +34,9 @@ class Pruned:
 def prune_items(store: Store, *, before: datetime, keep: Collection[str]) -> Pruned:
     """Delete the items of every run that was made before this moment, but for the runs to `keep`.
 
-    A run counts from when it was really made, whatever it is dated at. One without reports keeps its items, for nothing else is
-    known of it; so does one with a journal, which is being written. Another process may prune at the same time.
+    A run counts from when it was really made, whatever it is dated at, and a scoring from when it was asked for last. One without
+    reports keeps its items, for nothing else is known of it; so does one with a journal, which is being written. Another process
+    may prune at the same time.
 
     Raises:
         RunError: the items are deleted, and the SQLite mirror cannot be written; or the object storage of the store cannot.
@@ -86,7 +88,7 @@ def pruned_words(store: Store, run_id: str) -> str | None:
 
 def _made(store: Store, run_id: str) -> datetime:
     manifest = store.find_manifest(run_id)
-    return started_at(run_id) if manifest is None else max(started_at(run_id), manifest.created_at)
+    return started_at(run_id) if manifest is None else max(started_at(run_id), last_asked(store, manifest))
 
 
 def _prune_mirror(path: Path, run_ids: list[str]) -> None:

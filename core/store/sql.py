@@ -15,6 +15,7 @@ import pyarrow as pa
 from eval_skills.core.errors import UsageError
 from eval_skills.core.store.missing import name_missing
 from eval_skills.core.store.schema import RUN_SCHEMA, SCHEMAS
+from eval_skills.core.store.scorings import chains
 from eval_skills.core.store.views import Source, create_table, quoted
 
 if TYPE_CHECKING:
@@ -33,16 +34,18 @@ _ANSWERED = "coalesce(CAST(attempts[-1].started_at AS VARCHAR), '')"
 def current_items(store: Store, items: Source) -> str:
     """A SELECT over all `items` but those that a later scoring of the same item replaces; the view ``items_all`` has all.
 
-    `rescore` lands its scorings beside the run whose answers it judged. The last one that was made counts; what it left out keeps
-    the scoring it had, and so does what was asked again since: a scoring of an answer that the run no longer has counts no more.
+    `rescore` lands its scorings beside the run whose answers it judged. The one that was asked for last counts; what it left out
+    keeps the scoring it had, and so does what was asked again since: a scoring of an answer that the run no longer has counts no
+    more.
     """
     # a manifest alone says of which run: to look for their rows would open all files
     landed = items.files.keys()
-    chains = _chains(store, [run_id for run_id in store.rescorings() if run_id in landed])
-    later = {run_id: chain[place + 1 :] for chain in chains for place, run_id in enumerate(chain[:-1]) if run_id in landed}
+    scorings = chains(store, [run_id for run_id in store.rescorings() if run_id in landed])
+    known = [[of, *(each.run_id for each in chain)] for of, chain in scorings.items()]
+    later = {run_id: chain[place + 1 :] for chain in known for place, run_id in enumerate(chain[:-1]) if run_id in landed}
     if not later:
         return ALL_ITEMS
-    scored = {run_id: chain[0] for chain in chains if chain[0] in landed for run_id in chain[1:]}
+    scored = {run_id: chain[0] for chain in known if chain[0] in landed for run_id in chain[1:]}
     replaced = " UNION ALL ".join(_answers(items.select(newer), older) for older, newer in later.items())
     given = " UNION ALL ".join(_answers(items.select([of]), run_id) for run_id, of in scored.items())
     parts = [
@@ -62,17 +65,6 @@ def _joined(select: str, *joins: str) -> str:
     """The rows of a SELECT whose answers are, or are not, in other rows."""
     using = f" USING (run_id, {_KEY}, answered) "
     return f"SELECT * EXCLUDE (answered) FROM (SELECT *, {_ANSWERED} AS answered FROM ({select})) {using.join([*joins, ''])}"
-
-
-def _chains(store: Store, rescorings: list[str]) -> list[list[str]]:
-    """Each run that was scored again with its scorings, in the order in which they were made; one whose manifest does not name
-    its run is none."""
-    manifests = [manifest for run_id in rescorings if (manifest := store.find_manifest(run_id)) is not None]
-    chains: dict[str, list[str]] = {}
-    for manifest in sorted(manifests, key=lambda manifest: (manifest.created_at, manifest.run_id)):
-        if of := manifest.provenance.get("of"):
-            chains.setdefault(str(of), [str(of)]).append(manifest.run_id)
-    return list(chains.values())
 
 
 VIEWS = (

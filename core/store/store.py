@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.store.layout import DEFAULT_ROOT, JOURNAL, Layout, is_run_id, started_at
 from eval_skills.core.store.manifest import EXPERIMENT, FILE_NAME, Manifest, read_manifest
+from eval_skills.core.store.scorings import ASKED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Set
@@ -287,9 +288,13 @@ class Store:
         row |= {"run_id": run_id, "started_at": started_at(run_id), "state": self._state(run_id, has_landed)}
         return row | self._from_manifest(run_id)
 
-    def run_states(self) -> dict[str, tuple[tuple[int, int, int] | None, bool]]:
-        """What differs when `run_rows` does, but for landed files: of each run its manifest, and whether it has a journal."""
-        return {run_id: (self._manifest_state(run_id), self._has_journal(run_id)) for run_id in self.run_ids()}
+    def run_states(self) -> dict[str, Hashable]:
+        """What differs when `run_rows` does, or the scoring that counts, but for landed files: of each run its manifest, when it
+        was asked for again, and whether it has a journal."""
+        return {
+            run_id: (self._state_of(run_id, FILE_NAME), self._state_of(run_id, ASKED), self._has_journal(run_id))
+            for run_id in self.run_ids()
+        }
 
     def rescorings(self) -> list[str]:
         """The runs that score answers of other ones again, oldest first, as far as their manifests are there to say of which."""
@@ -309,9 +314,9 @@ class Store:
     def _has_journal(self, run_id: str) -> bool:
         return os.path.exists(self.layout.run_file(run_id, JOURNAL))
 
-    def _manifest_state(self, run_id: str) -> tuple[int, int, int] | None:
+    def _state_of(self, run_id: str, name: str) -> tuple[int, int, int] | None:
         try:
-            found = os.stat(self.layout.run_file(run_id, FILE_NAME))
+            found = os.stat(self.layout.run_file(run_id, name))
         except OSError:
             return None
         return found.st_size, found.st_mtime_ns, found.st_ino
@@ -319,7 +324,7 @@ class Store:
     def _from_manifest(self, run_id: str, *, is_named: bool = True) -> dict[str, Any]:
         """What a row has from its manifest; empty without one. It is read again only where its file is another one, for who asks
         again and again, as the viewer does."""
-        state = self._manifest_state(run_id)
+        state = self._state_of(run_id, FILE_NAME)
         if state is not None and (known := self._read_manifests.get(run_id)) is not None and known[0] == state:
             return dict(known[1])
         manifest = self.find_manifest(run_id, is_named=is_named)

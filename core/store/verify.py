@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from eval_skills.core.errors import EvalSkillsError
+from eval_skills.core.errors import EvalSkillsError, InputError
 from eval_skills.core.store.digests import digest_of_file, recorded_digests
 from eval_skills.core.store.files import is_locked
 from eval_skills.core.store.journal import complete_lines, result_of
@@ -18,6 +18,7 @@ from eval_skills.core.store.manifest import FILE_NAME, read_manifest
 from eval_skills.core.store.missing import BROKEN, GONE, missing_files
 from eval_skills.core.store.newer import newer_remarks
 from eval_skills.core.store.schema import SCHEMAS
+from eval_skills.core.store.scorings import ASKED, asked_at
 from eval_skills.core.store.store import LOST
 
 if TYPE_CHECKING:
@@ -99,6 +100,7 @@ def _is_well(store: Store, finding: Finding, path: Path) -> bool:
         return not _damage(store, finding.table, str(path), known)
     try:
         read_manifest(path.parent)
+        asked_at(path.parent)
     except EvalSkillsError:
         return False
     return True
@@ -145,6 +147,10 @@ def _folders(store: Store) -> Iterator[Finding]:
                 read_manifest(folder)
         except (EvalSkillsError, ValueError, OSError) as error:
             yield Finding("manifest", str(folder / "manifest.json"), f"cannot be read: {_short(error)}", folder.name)
+        try:
+            asked_at(folder)
+        except InputError as error:
+            yield Finding("manifest", str(folder / ASKED), f"cannot be read: {_short(error)}", folder.name)
         journal = store.journal_path(folder.name)
         try:
             for number, line in complete_lines(journal):

@@ -12,6 +12,7 @@ from pydantic import Field
 from eval_skills.core.fingerprint import digest_of_json
 from eval_skills.core.models.base import Model, Text
 from eval_skills.core.store import Store
+from eval_skills.core.store.scorings import replaced_digests
 from eval_skills.core.text import plural
 from eval_skills.engine.backfill.request import BackfillRequest, Every
 from eval_skills.engine.backfill.sources import Source
@@ -93,7 +94,7 @@ def last_outcomes(store: Store) -> dict[str, LandedPeriod]:
 
 @dataclass(frozen=True, slots=True)
 class PeriodWork:
-    """One period and its sources, oldest first. `landed`: its results are in the store already.
+    """One period and its sources, oldest first. `landed`: its results are in the store already, and its scorings count.
 
     `tried` is why an earlier call could use nothing of it, where that may be fixed by now; else None. On `unjudged` items the
     judge failed then.
@@ -133,6 +134,7 @@ def digested(
 ) -> list[PeriodWork]:
     """The periods with what decides their figures: mode, sources, and what they are compared with."""
     known = last_outcomes(store)
+    replaced = replaced_digests(store) if request.mode == "rescore" else set()
     works: list[PeriodWork] = []
     past: list[Sequence[Source]] = [[source] for source in earlier]
     last: dict[Line, LandedPeriod] = {}
@@ -149,6 +151,7 @@ def digested(
         # a revision never changes, but a run may get its benchmark, its secret or its judging model back
         tried, unjudged = (before.problem, before.unjudged) if before and request.mode != "replay" else (None, 0)
         landed = before is not None and tried is None and not unjudged and not before.is_behind(last)
+        landed = landed and replaced.isdisjoint(source.digest for source in sources)
         works.append(PeriodWork(period, tuple(sources), digest, landed=landed, tried=tried, unjudged=unjudged))
         past.append(sources)
         gone = _pairs(sources) if before is None else set()

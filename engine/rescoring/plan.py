@@ -11,6 +11,7 @@ from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.fingerprint import digest_of_json
 from eval_skills.core.models import ItemResult
 from eval_skills.core.store import Manifest, Store, derived_run_id, results_of, started_at
+from eval_skills.core.store.scorings import counts
 from eval_skills.core.text import plural
 from eval_skills.engine.definition.benchmark import check_judges, digests_of_the_same
 from eval_skills.engine.definition.request import EvaluateRequest
@@ -49,6 +50,11 @@ class Rescoring:
     landed: bool = False
     cut: int = 0
     remarks: list[str] = field(default_factory=list)
+
+    @property
+    def counts(self) -> bool:
+        """Whether it has landed, and no other scoring of these answers was asked for since."""
+        return self.landed and counts(self.store, self.run_id, self.of)
 
     def as_it_stands(self) -> Rescoring:
         """The same rescoring, with what has landed by now."""

@@ -26,6 +26,7 @@ from eval_skills.core.store import (
     write_manifest,
 )
 from eval_skills.core.store.files import RunLock
+from eval_skills.core.store.scorings import note_asked
 from eval_skills.engine.evaluation.duplicate_keys import DUPLICATE_KEYS
 from eval_skills.engine.evaluation.execution import judged_turns, result_without_answer, verdict_fields, with_earlier_calls
 from eval_skills.engine.evaluation.simulated_user import STOPPED
@@ -51,7 +52,9 @@ class NothingJudged(RunError):
 
 
 def rescore(plan: Rescoring, *, concurrency: int = 4) -> None:
-    """Score every answer and land the result as a separate run, dated like the original; nothing where it has landed.
+    """Score every answer and land the result as a separate run, dated like the original.
+
+    Where it has landed no answer is scored, and it counts again (`scorings.counts`) where another scoring was asked for since.
 
     The original's rows stay unchanged. Items without an answer (errors, timeouts) are only checked for forbidden calls and else
     carried over, as are latency, cost, messages and tool calls. The items land last: until then, another call starts again under
@@ -63,7 +66,7 @@ def rescore(plan: Rescoring, *, concurrency: int = 4) -> None:
         RunError: the cost limit was reached, or a judging model failed on every answer, and nothing landed; or it cannot be
             reached.
     """
-    if not plan.landed:
+    if not plan.counts:
         with RunLock(plan.store.layout.root / f"rescore-{plan.run_id}.json", what=f"the scoring of run {plan.of}"):
             _judge_and_land(plan.as_it_stands(), concurrency)
     if plan.store.layout.sqlite is not None:
@@ -77,7 +80,8 @@ def left_unjudged(plan: Rescoring) -> list[ItemResult]:
 
 
 def _judge_and_land(plan: Rescoring, concurrency: int) -> None:
-    if plan.landed:  # another call was faster
+    if plan.landed:  # before, or by another call that was faster
+        note_asked(plan.store, plan.run_id)
         return
     plan.remarks.extend(check_judges_ready(plan.basis.scorings))
     results = asyncio.run(_judged(plan, concurrency))

@@ -189,7 +189,7 @@ class Publication:
     def _is_of_one_writer(self, each: SharedName) -> bool:
         """Whether two versions contradict each other: of a run, or of how far a monitor has read. The rows of other tables are
         replaced as a whole, whoever wrote the others."""
-        if each.name.endswith("/pruned"):
+        if each.name.endswith(("/pruned", "/asked")):
             return False
         if each.table == "reports":  # of a run, not recomputed ones beside it
             return (self._root / "runs" / each.run_id).is_dir()

@@ -152,3 +152,24 @@ def test_p13_what_the_judge_fails_exits_3_and_the_next_call_goes_on(run_here: Ru
         assert "judge: 4 of 4 items could not be judged: " in lost.err
         refused = run_here(*command[:-1], "--force")
         assert (refused.code, "nothing was run: openai/x refused access" in refused.err) == (2, True)
+
+
+@pytest.mark.slow
+def test_a_scoring_that_is_asked_for_again_counts_again_and_the_command_says_so(
+    run_here: Run, past: Callable[..., str], place: Any
+) -> None:
+    past(RUN_ID, passed=4)
+
+    def scored(value: str) -> Any:
+        return run_here("rescore", RUN_ID, "--benchmark", write_sums(place, value), "--json")
+
+    def shown() -> list[str]:
+        rows = run_here("query", "SELECT DISTINCT run_id FROM items", "--json").json
+        return [row["run_id"] for row in rows]
+
+    first, second = scored("17").json["runId"], scored("18").json["runId"]
+    assert shown() == [second]
+    again = scored("17")
+    assert f"{RUN_ID} is stored already as {first}, and counts again from now on; do it again with --force" in again.err
+    assert (again.json["new"], shown()) == (False, [first])
+    assert "nothing to do: this scoring of run" in scored("17").err

@@ -45,6 +45,24 @@ def test_each_answer_is_judged_once_however_often_it_is_asked(
     assert len(store.run_ids()) == 6
 
 
+def test_scorings_that_count_no_more_are_not_up_to_date_and_count_again(
+    store: Store, days: Days, write_expectations: WriteExpectations
+) -> None:
+    days(RIGHT, WRONG)
+    write_expectations(**WRONG)
+    first = backfill(store, "rescore")
+    write_expectations(**dict.fromkeys(TASKS, "other"))
+    backfill(store, "rescore")
+    current = "SELECT CAST(date AS VARCHAR) AS day, avg(passed::INT) AS rate FROM items GROUP BY 1 ORDER BY 1"
+    assert store.query(current)["rate"].tolist() == [0.0, 0.0]
+    write_expectations(**WRONG)
+    again = backfill(store, "rescore")
+    assert (again.done, shown(again)) == (["2026-03-01", "2026-03-02"], shown(first))
+    assert store.query(current)["rate"].tolist() == [0.0, 1.0]
+    assert len(store.run_ids()) == 6, "nothing is scored again"
+    assert backfill(store, "rescore").done == []
+
+
 def test_a_run_that_cannot_be_judged_is_told_and_the_others_go_on(store: Store, days: Days) -> None:
     long = dict.fromkeys(TASKS, "x" * 70000)
     days(RIGHT, long, WRONG)

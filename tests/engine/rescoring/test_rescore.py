@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -13,7 +14,10 @@ import pytest
 
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.models import Attempt, ItemResult, ToolCall
-from eval_skills.core.store import Journal, Store, land, results_of
+from eval_skills.core.store import Journal, Store, land, prune_items, results_of
+from eval_skills.core.store.scorings import ASKED
+from eval_skills.core.store.sql import state_of
+from eval_skills.core.store.verify import verify
 from eval_skills.engine.evaluation.resume import resumed_plan
 from eval_skills.engine.rescoring.diff import rescoring_diff
 from eval_skills.engine.rescoring.plan import Rescoring, plan_rescoring
@@ -333,3 +337,85 @@ def test_p53_a_kill_at_any_step_is_mended_by_the_same_call(
     assert store.unfinished() == []
     assert len(store.items(run_id=plan.run_id)) == 2
     assert len(store.reports(run_id=plan.run_id)) == 1
+
+
+def statuses(store: Store) -> dict[str, str]:
+    """The current status of each task, by the view `items`."""
+    rows = store.query("SELECT task_id, status FROM items").to_dict("records")
+    return {row["task_id"]: row["status"] for row in rows}
+
+
+@pytest.fixture
+def scored_by(store: Store, landed_run: LandedRun, write_expectations: WriteExpectations) -> Callable[..., Rescoring]:
+    """Scores a run of two answers, "right", by other expectations."""
+    of = landed_run({"x": "right", "y": "right"})
+
+    def scored(x: str, y: str, **options: Any) -> Rescoring:
+        write_expectations(x=x, y=y)
+        return again(of, store, **options)
+
+    return scored
+
+
+def test_the_scoring_that_was_asked_for_last_counts_and_does_not_land_twice(
+    store: Store, scored_by: Callable[..., Rescoring]
+) -> None:
+    first = scored_by("right", "left")
+    scored_by("left", "left")
+    assert statuses(store) == {"x": "fail", "y": "fail"}
+    runs = store.run_ids()
+    third = scored_by("right", "left")
+    assert (third.landed, third.run_id, store.run_ids()) == (True, first.run_id, runs)
+    assert statuses(store) == {"x": "pass", "y": "fail"}
+    scored_by("left", "left")
+    assert statuses(store) == {"x": "fail", "y": "fail"}
+
+
+def test_a_scoring_that_counts_already_is_left_as_it_is(store: Store, scored_by: Callable[..., Rescoring]) -> None:
+    plan = scored_by("right", "left")
+    before = sorted(store.run_folder(plan.run_id).iterdir())
+    assert scored_by("right", "left").counts
+    assert sorted(store.run_folder(plan.run_id).iterdir()) == before
+
+
+def test_the_last_one_that_was_made_of_equal_scorings_counts_again(store: Store, scored_by: Callable[..., Rescoring]) -> None:
+    scored_by("right", "left")
+    forced = scored_by("right", "left", force=True)
+    scored_by("left", "left")
+    assert scored_by("right", "left").run_id == forced.run_id
+    assert statuses(store) == {"x": "pass", "y": "fail"}
+
+
+def test_a_scoring_that_was_asked_for_again_is_kept_as_long_as_a_new_one(
+    store: Store, scored_by: Callable[..., Rescoring]
+) -> None:
+    first = scored_by("right", "left")
+    scored_by("left", "left")
+    between = datetime.now(UTC)
+    scored_by("right", "left")
+    assert first.run_id not in prune_items(store, before=between, keep=set()).run_ids
+    assert statuses(store) == {"x": "pass", "y": "fail"}
+
+
+def test_a_note_that_cannot_be_read_is_named_and_verified(store: Store, scored_by: Callable[..., Rescoring]) -> None:
+    first = scored_by("right", "left")
+    scored_by("left", "left")
+    scored_by("right", "left")
+    note = store.run_folder(first.run_id) / ASKED
+    note.write_text("yesterday")
+    with pytest.warns(UserWarning, match=f"left out: {note}: not a moment"):
+        assert statuses(store) == {"x": "fail", "y": "fail"}
+    assert [(each.kind, each.path) for each in verify(store).findings] == [("manifest", str(note))]
+    with pytest.warns(UserWarning, match=f"left out: {note}"):
+        scored_by("right", "left")
+    assert statuses(store) == {"x": "pass", "y": "fail"}
+    assert verify(store).findings == []
+
+
+def test_what_a_statement_reads_is_another_once_another_scoring_counts(store: Store, scored_by: Callable[..., Rescoring]) -> None:
+    scored_by("right", "left")
+    scored_by("left", "left")
+    before = state_of(store, "SELECT * FROM items")
+    assert state_of(store, "SELECT * FROM items") == before
+    scored_by("right", "left")
+    assert state_of(store, "SELECT * FROM items") != before

@@ -13,6 +13,7 @@ from eval_skills.core.errors import RunError
 from eval_skills.core.store import Store, land_rows
 from eval_skills.core.store.labels import AnswerLabel, LabelWriter, current_labels
 from eval_skills.core.store.rows import results_of
+from eval_skills.core.store.scorings import asked_at, note_asked
 from tests.object_storage import ObjectStorage
 
 OnMachine = Callable[[str], None]
@@ -137,6 +138,23 @@ def test_labels_under_the_same_name_are_joined(two: tuple[Store, Store], url: st
         rows = store.labels().sort_values("labelled_at")
         assert list(zip(rows.labelled_by, rows.comment, strict=True)) == [("ann", "0"), ("bob", "0"), ("bob", "1"), ("ann", "1")]
         assert store.tables.sound_files("labels").keys() == {"20261121T233824Z-0001"}
+
+
+def test_a_scoring_that_two_ask_for_again_counts_for_all(
+    two: tuple[Store, Store], url: str, run_id: str, on_machine: OnMachine, land_whole: LandWhole
+) -> None:
+    first, second = two
+    land_whole(first, run_id, "a")
+    first.publish()
+    on_machine("other")
+    second.refresh()
+    for store in two:
+        note_asked(store, run_id)
+        store.publish()
+    on_machine("third")
+    found = Store(url)
+    assert asked_at(found.run_folder(run_id)) == asked_at(second.run_folder(run_id))
+    assert asked_at(first.run_folder(run_id)) != asked_at(second.run_folder(run_id))
 
 
 def test_rows_that_are_replaced_as_a_whole_are_those_of_the_last(two: tuple[Store, Store], url: str) -> None:

@@ -1,0 +1,84 @@
+"""The scorings of a run's answers: `rescore` lands each beside the run, and the one that was asked for last counts."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from eval_skills.core.errors import InputError
+from eval_skills.core.store.files import write_whole
+from eval_skills.core.store.layout import started_at
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from eval_skills.core.store.manifest import Manifest
+    from eval_skills.core.store.store import Store
+
+ASKED = "asked"
+"""The file in a scoring's folder that says when it was asked for again, as it had landed and another one counted."""
+
+
+def note_asked(store: Store, run_id: str) -> None:
+    """Write down that this scoring is asked for now: it counts from now on."""
+    content = f"{datetime.now(UTC).isoformat()}\n".encode()
+    write_whole(store.run_folder(run_id) / ASKED, content, mode=store.layout.mode)
+
+
+def asked_at(folder: Path) -> datetime | None:
+    """When the scoring in this run folder was asked for again, last; None where it never was.
+
+    Raises:
+        InputError: the note of it cannot be read.
+    """
+    path = folder / ASKED
+    try:
+        moment = datetime.fromisoformat(path.read_text(encoding="utf-8").strip())
+        if moment.tzinfo is None:
+            raise ValueError(f"{moment.isoformat()} has no time zone")
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        raise InputError(f"not a moment ({error}); repeat the rescoring that should count", source=path) from None
+    return moment
+
+
+def last_asked(store: Store, manifest: Manifest) -> datetime:
+    """When the run of this manifest was made, or asked for again. A note that cannot be read is named (`Tables.tell`)."""
+    folder = store.run_folder(manifest.run_id)
+    try:
+        again = asked_at(folder)
+    except InputError as error:
+        store.tables.name_damaged(str(folder / ASKED), error)
+        again = None
+    return manifest.created_at if again is None else max(manifest.created_at, again)
+
+
+def chains(store: Store, run_ids: Iterable[str]) -> dict[str, list[Manifest]]:
+    """The scorings among these runs by the run whose answers they judge, in the order in which they were asked for last.
+
+    One whose manifest cannot be read or does not name its run is in none.
+    """
+    manifests = [manifest for run_id in run_ids if (manifest := store.find_manifest(run_id)) and manifest.origin == "rescore"]
+    found: dict[str, list[Manifest]] = {}
+    for manifest in sorted(manifests, key=lambda manifest: (last_asked(store, manifest), manifest.run_id)):
+        if of := manifest.provenance.get("of"):
+            found.setdefault(str(of), []).append(manifest)
+    return found
+
+
+def counts(store: Store, run_id: str, of: str) -> bool:
+    """Whether this landed scoring is the one of the run `of` that was asked for last."""
+    landed, moment = store.tables.files("items"), started_at(of)
+    scorings = chains(store, [each for each in landed if started_at(each) == moment])  # a scoring is dated like its run
+    return run_id == scorings[of][-1].run_id if of in scorings else False
+
+
+def replaced_digests(store: Store) -> set[str]:
+    """The digests (`provenance`) of landed scorings that count no more, since others of the same answers were asked for later."""
+    landed = store.tables.files("items")
+    scored = chains(store, [run_id for run_id in store.rescorings() if run_id in landed]).values()
+    return {str(each.provenance.get("digest")) for chain in scored for each in chain[:-1]} - {
+        str(chain[-1].provenance.get("digest")) for chain in scored
+    }
