@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -37,8 +38,7 @@ def _repaired(store: Store, finding: Finding) -> str:
     """What was done; a failure is said in its place, and the rest goes on."""
     try:
         if finding.kind == "leftover":
-            Path(finding.path).unlink(missing_ok=True)
-            return "removed"
+            return _without_leftover(store, finding)
         if finding.kind == "without-reports":
             return _report(store, finding.run_id)
         if finding.kind == "missing":
@@ -48,6 +48,15 @@ def _repaired(store: Store, finding: Finding) -> str:
         return put_aside(store, finding)
     except (EvalSkillsError, OSError) as error:
         return f"not repaired: {' '.join(str(error).split())}"
+
+
+def _without_leftover(store: Store, finding: Finding) -> str:
+    """A run may have been taken up since: what is in use by then stays, and who removes it holds the run's lock meanwhile."""
+    path = Path(finding.path)
+    with RunLock(store.journal_path(finding.run_id)) if finding.run_id else nullcontext():
+        if path.suffix != ".lock":  # the lock is removed as it is released
+            path.unlink(missing_ok=True)
+    return "removed"
 
 
 def _journal(store: Store, finding: Finding) -> str:

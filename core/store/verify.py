@@ -163,13 +163,14 @@ def _leftovers(store: Store) -> Iterator[Finding]:
     """Scratch files, and locks that no process holds."""
     root = store.layout.root
     for path in sorted(root.rglob(".*.tmp")) if root.is_dir() else ():
-        run = next((part for part in (path.parent.name, *path.name.split(".")) if is_run_id(part)), None)
-        if run is None or not is_locked(store.journal_path(run)):
-            yield Finding("leftover", str(path), "what a process that was stopped had begun to write")
+        run = next((part for part in (path.parent.name, *path.name.split(".")) if is_run_id(part)), "")
+        run = run if run and store.run_folder(run).is_dir() else ""  # the files of some tables have ids that are no run's
+        if not run or not is_locked(store.journal_path(run)):
+            yield Finding("leftover", str(path), "what a process that was stopped had begun to write", run)
     runs = root / "runs"
     for path in sorted(runs.glob("*/journal.lock")) if runs.is_dir() else ():
-        if not is_locked(path.with_suffix(".jsonl")):
-            yield Finding("leftover", str(path), "a lock that no process holds")
+        if is_run_id(path.parent.name) and not is_locked(path.with_suffix(".jsonl")):
+            yield Finding("leftover", str(path), "a lock that no process holds", path.parent.name)
 
 
 def _without_reports(store: Store, damaged: list[Finding]) -> Iterator[Finding]:

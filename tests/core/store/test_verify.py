@@ -17,7 +17,7 @@ from eval_skills.core.store.history import past_runs, task_outcomes
 from eval_skills.core.store.layout import TableName
 from eval_skills.core.store.retention import note_pruned, pruned_words
 from eval_skills.core.store.sql import query
-from eval_skills.core.store.verify import verify
+from eval_skills.core.store.verify import Verified, verify
 from eval_skills.core.trend.trend import every_trend, trend
 from eval_skills.engine.repair import repair
 
@@ -325,3 +325,31 @@ def test_a_broken_journal_or_manifest_is_named(landed: Store) -> None:
     (folder / "manifest.json").write_text("{")
     landed.journal_path(RUNS[0]).write_bytes(b"{}\n")
     assert [each.kind for each in verify(landed).findings] == ["manifest", "journal"]
+
+
+@pytest.mark.parametrize("name", ["journal.lock", ".manifest.json.1.tmp"])
+def test_what_another_process_takes_up_before_it_is_removed_stays(
+    landed: Store, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was a leftover when it was looked at; then the run goes on."""
+    left = landed.run_folder(RUNS[0]) / name
+    left.touch()
+    taken: list[RunLock] = []
+
+    def then_taken(store: Store) -> Verified:
+        found = verify(store)
+        taken.append(RunLock(store.journal_path(RUNS[0])))
+        return found
+
+    monkeypatch.setattr("eval_skills.engine.repair.verify", then_taken)
+    [finding] = repair(landed).findings
+    assert (finding.path, finding.run_id) == (str(left), RUNS[0])
+    assert finding.repaired.startswith(f"not repaired: run {RUNS[0]} is being written by process ")
+    assert left.exists()
+    with pytest.raises(UsageError, match="is being written by process"):
+        RunLock(landed.journal_path(RUNS[0]))
+    taken[0].release()
+    monkeypatch.undo()
+    left.touch()
+    assert [each.repaired for each in repair(landed).findings] == ["removed"]
+    assert not left.exists()
