@@ -8,8 +8,8 @@ from pathlib import Path
 
 from eval_skills.core.errors import EvalSkillsError
 from eval_skills.core.store import Store, land_reports
-from eval_skills.core.store.digests import digest_of_file, record_digest
-from eval_skills.core.store.files import RunLock, write_whole
+from eval_skills.core.store.digests import digest_of_file, record_digest, recorded_digests
+from eval_skills.core.store.files import RunLock, make_folder, replace_durably, write_whole
 from eval_skills.core.store.journal import complete_lines, result_of
 from eval_skills.core.store.missing import BROKEN
 from eval_skills.core.store.verify import Finding, Verified, put_aside, verify
@@ -43,11 +43,27 @@ def _repaired(store: Store, finding: Finding) -> str:
             return _report(store, finding.run_id)
         if finding.kind == "missing":
             return "not repaired: nothing else in the store holds it"
+        if finding.kind == "misplaced" and (place := _landing_place(store, finding)) is not None:
+            make_folder(place.parent, store.layout.mode)
+            replace_durably(Path(store.tables.path_of(finding.path)), place)
+            return f"moved to {place}, where it landed"
         if finding.kind == "journal":
             return _journal(store, finding)
         return put_aside(store, finding)
     except (EvalSkillsError, OSError) as error:
         return f"not repaired: {' '.join(str(error).split())}"
+
+
+def _landing_place(store: Store, finding: Finding) -> Path | None:
+    """Where a misplaced file has landed with just these bytes; None where nothing says so, or something is there."""
+    path = Path(store.tables.path_of(finding.path))
+    digest = digest_of_file(path)
+    landed = [
+        store.layout.root / relative
+        for relative, digests in recorded_digests(store.layout).items()
+        if digest in digests and relative.startswith(f"{finding.table}/") and relative.endswith(f"/{path.name}")
+    ]
+    return next((place for place in landed if not place.exists()), None)
 
 
 def _without_leftover(store: Store, finding: Finding) -> str:

@@ -7,6 +7,8 @@ import warnings
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from datetime import date
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -22,7 +24,7 @@ from eval_skills.core.store.parquet_files import READERS, as_rows, read_all, rea
 from eval_skills.core.store.schema import DATE_FIELD, SCHEMAS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
     import pyarrow.dataset as ds
 
@@ -50,7 +52,8 @@ class Tables:
 
     def files(self, name: TableName, run_ids: Collection[str] | None = None) -> dict[str, str]:
         """The landed files as run id → path, in the order of the run ids; of all runs, or of those named."""
-        found = {run_id: path for path in _files(f"{self.root}/{name}") if (run_id := _run_id_of(path))}
+        folders = [path for path, day in _partitions(f"{self.root}/{name}") if _is_date(day)]
+        found = {run_id: path for path in _files(folders) if (run_id := _run_id_of(path))}
         return {run_id: found[run_id] for run_id in sorted(found) if run_ids is None or run_id in run_ids}
 
     def sound_files(self, name: TableName, run_ids: Collection[str] | None = None) -> dict[str, str]:
@@ -62,6 +65,9 @@ class Tables:
         Raises:
             InputError: all of them are damaged.
         """
+        for run_id, path in self.misplaced(name):
+            if run_ids is None or run_id in run_ids:
+                self.name_damaged(path, InputError(MISPLACED))
         files = self.files(name, run_ids)
         left = {run_id: path for run_id, path in files.items() if path not in self._left_out} or files
         if all(self._each(self._is_as_written, left.values())):
@@ -71,6 +77,12 @@ class Tables:
             if (problem := next(filter(None, problems), None)) is not None:
                 raise problem
         return {run_id: path for run_id, path in left.items() if path not in self._left_out}
+
+    def misplaced(self, name: TableName) -> list[tuple[str, str]]:
+        """The files of runs, by run id, in partitions whose name is not a date: nothing says of which day they are, and they are
+        in none of `files`."""
+        folders = [path for path, day in _partitions(f"{self.root}/{name}") if not _is_date(day)]
+        return sorted((run_id, path) for path in _files(folders) if (run_id := _run_id_of(path)))
 
     def _each(self, function: Callable[[str], Found], paths: Collection[str]) -> list[Found]:
         """What the function returns for each path, in their order. A thread gets many at once: to hand over one small file takes
@@ -303,13 +315,29 @@ def _dated(name: TableName) -> pa.Schema:
     return pa.schema([*SCHEMAS[name], DATE_FIELD])
 
 
-def _files(folder: str) -> Iterator[str]:
-    """What is in the partitions of a table; pyarrow's listing looks at each file, too, which takes five times as long."""
+def _partitions(folder: str) -> list[tuple[str, str]]:
+    """The partitions of a table, in their order: the path of each, and what it says of its day."""
     try:
-        with os.scandir(folder) as partitions:
-            days = sorted(entry.path for entry in partitions if entry.name.startswith("date=") and entry.is_dir())
+        with os.scandir(folder) as entries:
+            found = [
+                (each.path, each.name.partition("=")[2]) for each in entries if each.name.startswith("date=") and each.is_dir()
+            ]
     except (FileNotFoundError, NotADirectoryError):
-        return
+        return []
+    return sorted(found)
+
+
+@lru_cache(maxsize=16_384)  # a reader asks it of every partition, several times over
+def _is_date(day: str) -> bool:
+    """Whether it is a date as landing writes it; `fromisoformat` takes others, too."""
+    try:
+        return date.fromisoformat(day).isoformat() == day
+    except ValueError:
+        return False
+
+
+def _files(days: Iterable[str]) -> Iterator[str]:
+    """What is in these partitions; pyarrow's listing looks at each file, too, which takes five times as long."""
     for day in days:
         try:
             with os.scandir(day) as entries:
@@ -322,5 +350,7 @@ def _run_id_of(path: str) -> str | None:
     stem, _, suffix = path.rpartition("/")[2].partition(".")
     return stem if suffix == "parquet" and is_run_id(stem) else None
 
+
+MISPLACED = "its folder is not named by a date, as date=2026-11-21 is"
 
 _ALTERED = "its bytes are not those that were written"

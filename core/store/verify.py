@@ -20,15 +20,16 @@ from eval_skills.core.store.newer import newer_remarks
 from eval_skills.core.store.schema import SCHEMAS
 from eval_skills.core.store.scorings import ASKED, asked_at
 from eval_skills.core.store.store import LOST
+from eval_skills.core.store.tables import MISPLACED
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
     from eval_skills.core.store.store import Store
 
-FindingKind = Literal["damaged", "missing", "journal", "manifest", "leftover", "without-reports"]
-"""A landed file that is not what was written, or that is gone though nothing of ours deleted it; a journal or a manifest that
-cannot be read; what a process that died left behind; items without their reports."""
+FindingKind = Literal["damaged", "misplaced", "missing", "journal", "manifest", "leftover", "without-reports"]
+"""A landed file that is not what was written, that lies in a folder not named by a date, or that is gone though nothing of ours
+deleted it; a journal or a manifest that cannot be read; what a process that died left behind; items without their reports."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,11 @@ def verify(store: Store) -> Verified:
                 findings.append(Finding("damaged", store.tables.location(path), problem, run_id, name))
             elif not digests:
                 undigested.append(store.tables.location(path))
-    findings += [*_missing(store, known), *_folders(store), *_leftovers(store), *_without_reports(store, findings)]
+        for run_id, path in store.tables.misplaced(name):
+            findings.append(Finding("misplaced", store.tables.location(path), f"{MISPLACED}, so nothing reads it", run_id, name))
+    misplaced = {(each.table, each.run_id) for each in findings if each.kind == "misplaced"}
+    missing = [each for each in _missing(store, known) if (each.table, each.run_id) not in misplaced]
+    findings += [*missing, *_folders(store), *_leftovers(store), *_without_reports(store, findings)]
     broken = {each.run_id for each in findings if each.kind == "journal"}
     newer = [remark for run_id in store.run_ids() if run_id not in broken for remark in newer_remarks(store, run_id)]
     return Verified(files, undigested, findings, newer)
@@ -82,7 +87,7 @@ def put_aside(store: Store, finding: Finding) -> str:
 
     Where only the mirror of an object storage is damaged, what is there takes its place.
     """
-    path = Path(finding.path if finding.table is None else store.tables.files(finding.table)[finding.run_id])
+    path = Path(store.tables.path_of(finding.path))
     relative = store.tables.relative(str(path))
     if store.mirror is not None and store.mirror.restore(relative) and _is_well(store, finding, path):
         return "fetched again from the object storage, where it is well"
@@ -175,10 +180,12 @@ def _leftovers(store: Store) -> Iterator[Finding]:
 
 def _without_reports(store: Store, damaged: list[Finding]) -> Iterator[Finding]:
     """Runs whose items are well, and whose reports are missing or damaged."""
-    bad = {(each.table, each.run_id) for each in damaged}
+    bad = {(each.table, each.run_id) for each in damaged if each.kind == "damaged"}
+    elsewhere = {each.run_id for each in damaged if each.kind == "misplaced" and each.table == "reports"}
     reports = store.tables.files("reports")
     for run_id, path in store.tables.files("items").items():
-        if ("items", run_id) not in bad and (run_id not in reports or ("reports", run_id) in bad):
+        is_without = run_id not in (reports.keys() | elsewhere) or ("reports", run_id) in bad
+        if ("items", run_id) not in bad and is_without:
             yield Finding("without-reports", store.tables.location(path), "these items have no readable reports", run_id)
 
 

@@ -353,3 +353,41 @@ def test_what_another_process_takes_up_before_it_is_removed_stays(
     left.touch()
     assert [each.repaired for each in repair(landed).findings] == ["removed"]
     assert not left.exists()
+
+
+def test_reports_in_a_folder_that_is_no_date_are_moved_back_and_not_made_anew(landed: Store) -> None:
+    here = file_of(landed, "reports", RUNS[0])
+    whole, there = here.read_bytes(), here.parent.with_name("date=foo") / here.name
+    there.parent.mkdir()
+    here.rename(there)
+    assert [(each.kind, each.path) for each in repair(landed).findings] == [("misplaced", str(there))]
+    assert here.read_bytes() == whole
+
+
+@pytest.mark.parametrize("day", ["foo", "2026-02-30", "20261121", ""])
+def test_a_file_in_a_folder_that_is_no_date_is_left_out_and_named(landed: Store, day: str) -> None:
+    here = file_of(landed, "items", RUNS[0])
+    there = here.parent.with_name(f"date={day}") / here.name
+    there.parent.mkdir()
+    here.rename(there)
+    told: list[str] = []
+    landed.tables.tell = told.append
+    assert query(landed, "SELECT run_id, date FROM items").num_rows == 40
+    assert len(landed.items()) == 40
+    assert len([each for each in told if f"left out: {there}: its folder is not named by a date" in each]) == 1
+    assert [(each.kind, each.path, each.run_id) for each in verify(landed).findings] == [("misplaced", str(there), RUNS[0])]
+    [mended] = repair(landed).findings
+    assert mended.repaired == f"moved to {here}, where it landed"
+    assert verify(landed).findings == []
+    assert len(landed.items()) == 60
+
+
+def test_a_copy_in_a_folder_that_is_no_date_is_put_aside(landed: Store) -> None:
+    here = file_of(landed, "items", RUNS[0])
+    there = here.parent.with_name("date=foo") / here.name
+    there.parent.mkdir()
+    there.write_bytes(here.read_bytes())
+    [finding] = repair(landed).findings
+    assert (finding.kind, finding.repaired) == ("misplaced", f"now {there.name}.broken")
+    assert verify(landed).findings == []
+    assert here.exists()
