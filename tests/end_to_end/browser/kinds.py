@@ -32,13 +32,13 @@ def one_skill(folder: Path) -> Path:
 
 
 def many_skills(folder: Path) -> Path:
-    """Ten skills: one of 90 tasks with every outcome, the others of three tasks, and the last with a long name."""
+    """Ten skills: one of 210 tasks with every outcome, the others of three tasks, and the last with a long name."""
     outcomes = ("pass", "fail", "error", "timeout")
     long = [
         item(
             f"task-{number:03d}", run, outcomes[(number + run) % 4], **({"errorKind": "infra"} if (number + run) % 4 == 2 else {})
         )
-        for number in range(90)
+        for number in range(210)
         for run in range(2)
     ]
     few = [
