@@ -13,6 +13,8 @@ from eval_skills.core.text import first_of, plural
 
 FailOn = Literal["worse", "not-proven"]
 NON_INFERIORITY_MARGIN = 0.03
+LEAST_COMPARED = 0.5
+"""The share of the earlier side's tasks that must be compared for a gate to judge a skill by them."""
 _TASKS_NAMED = 3
 _WITHOUT_IT = "name its successor with --map, or leave it out of the earlier side (report convert --skill)"
 
@@ -24,10 +26,10 @@ def gate_failures(diff: ReportDiff, fail_on: FailOn, *, margin: float = NON_INFE
     of which it is not proven that it lost less than `margin`, that is whose equivalence interval does not lie above −margin (a
     one-sided test at the significance).
 
-    Neither passes what could not be judged: a comparison that items without a verdict leave open, one of which every task
-    changed, a skill whose items are of several versions of its files, one that has a report on the earlier side alone, in
-    whatever version, a version of one that left where another one came, and a comparison in which no skill has a task on both
-    sides.
+    Neither passes what could not be judged: a comparison that items without a verdict leave open, one of which every task, or
+    more than half of them, changed or left, a skill whose items are of several versions of its files, one that has a report on
+    the earlier side alone, in whatever version, a version of one that left where another one came, and a comparison in which no
+    skill has a task on both sides.
     """
     compared = sum(skill.statistics is not None for skill in diff.skills)
     failures = [failure for skill in diff.skills if (failure := _failure(skill, diff, fail_on, margin, compared))]
@@ -107,6 +109,8 @@ def _failure(skill: SkillDiff, diff: ReportDiff, fail_on: FailOn, margin: float,
         return f"{name} could not be judged: {skill.explanation}"
     if skill.several_versions:
         return f"{name} could not be judged: {skill.several_versions}; evaluate it anew"
+    if few := _too_few(skill, found):
+        return f"{name} could not be judged: {few}"
     if skill.verdict == "worse":
         return f"{name} is worse: {skill.explanation}"
     if skill.left_open and diff.missing == "bounds":
@@ -117,6 +121,17 @@ def _failure(skill: SkillDiff, diff: ReportDiff, fail_on: FailOn, margin: float,
     judged = at_lower(found) if diff.missing == "bounds" else found
     unproven = not_proven(judged, margin)
     return unproven and f"{name}: {unproven}"
+
+
+def _too_few(skill: SkillDiff, found: PairedStatistics) -> str | None:
+    """In words, that less than half of the tasks of the earlier side are compared; None where it is more."""
+    lost = len(skill.tasks_incomparable) + len(skill.tasks_only_before)
+    if found.tasks >= LEAST_COMPARED * (found.tasks + lost):
+        return None
+    return (
+        f"only {found.tasks:,} of {plural(found.tasks + lost, 'task')} of the earlier side are compared, the others changed, left or "
+        "are judged otherwise; evaluate all of them, or rescore the earlier side by today's tasks"
+    )
 
 
 def not_proven(found: PairedStatistics, margin: float) -> str | None:

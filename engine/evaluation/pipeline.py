@@ -23,8 +23,14 @@ def found_skills(request: PipelineRequest) -> FoundSkills:
 
 
 def evaluation_of(request: PipelineRequest, found: FoundSkills) -> EvaluateRequest:
-    """The evaluation of the skills that were found; what was found and cannot be used is noted for its manifest."""
-    return request.evaluation([str(skill.folder) for skill in found.skills], [bad.remark for bad in found.invalid])
+    """The evaluation of the skills that were found; what was found and cannot be used is noted for its manifest, and so is the
+    completion rate that the selection asks: whoever reads the stored run later judges it by that.
+
+    Raises:
+        InputError: the strategy's file cannot be used.
+    """
+    evaluation = request.evaluation([str(skill.folder) for skill in found.skills], [bad.remark for bad in found.invalid])
+    return evaluation.model_copy(update={"min_completion": strategy_of(request).filters.min_completion_rate or 0.0})
 
 
 def strategy_of(request: PipelineRequest) -> SelectStrategy:

@@ -272,6 +272,23 @@ class TestAChangedTask:
         assert (found.tasks_changed, found.statistics and found.statistics.tasks) == ([], 8)
 
 
+class TestHowManyTasksAreCompared:
+    def test_a_gate_on_less_than_half_of_the_tasks_does_not_pass(self) -> None:
+        whole = reports(each(12, "p"))
+        (failure,) = gate_failures(diff_reports(whole, reports(each(5, "p"))), "worse")
+        assert failure.startswith("s@1.0.0 could not be judged: only 5 of 12 tasks of the earlier side are compared")
+        for fail_on in ("worse", "not-proven"):
+            assert len(gate_failures(diff_reports(whole, reports(each(5, "p"))), fail_on)) == 1
+        assert gate_failures(diff_reports(whole, reports(each(6, "p"))), "worse") == []
+        assert gate_failures(diff_reports(reports(each(6, "p")), reports(each(100, "p"))), "worse") == []
+
+    def test_changed_tasks_are_not_compared_either(self) -> None:
+        old, new = (dict.fromkeys(each(12, ""), "old") | dict.fromkeys(each(7, ""), side) for side in ("old", "new"))
+        asked = (reports(each(12, "p"), digests=digests) for digests in (old, new))
+        judged = (reports(each(12, "p"), scorings=digests) for digests in (old, new))
+        assert [len(gate_failures(diff_reports(*sides), "worse")) for sides in (asked, judged)] == [1, 1]
+
+
 class TestATaskThatIsJudgedOtherwise:
     def test_it_is_listed_apart_and_enters_no_verdict(self) -> None:
         before = reports(each(10, "p"), scorings=dict.fromkeys(each(10, ""), "old"))

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import pytest
 
 from eval_skills.core.store import write_manifest
 from eval_skills.engine.definition.request import EvaluateRequest, PipelineRequest
@@ -13,6 +15,7 @@ from eval_skills.engine.evaluation.pipeline import evaluation_of, finish_without
 from eval_skills.engine.evaluation.plan import make_plan
 from eval_skills.engine.evaluation.resume import resumed_plan
 from eval_skills.engine.evaluation.session import manifest_of
+from eval_skills.engine.stored_runs.reports import read_source
 
 if TYPE_CHECKING:
     from tests.engine.evaluations import MakePlan
@@ -55,6 +58,27 @@ def test_p40_a_resumed_pipeline_still_knows_which_skills_could_not_be_used(
     assert (rest.skipped, "broken" in rest.remarks[0]) == (1, True)
     summary = finish_without_prefect(request, plan.run_id)
     assert (summary.skipped, summary.remarks.count(rest.remarks[0])) == (1, 1), "known twice, and counted once"
+
+
+@pytest.mark.parametrize(("asked", "limit"), [({}, 0.7), ({"min_completion": 0.9}, 0.9), ({"strategy": "strategy.yaml"}, 0.2)])
+def test_a_stored_run_is_judged_by_the_limit_that_its_pipeline_had(
+    tmp_path: Path,
+    write_skill: Callable[..., Path],
+    write_tasks: Callable[..., str],
+    asked: dict[str, Any],
+    limit: float,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("strategy.yaml").write_text("filters: {minCompletionRate: 0.2}")
+    write_skill("fine")
+    request = PipelineRequest(
+        skills_dir=str(tmp_path / "skills"), tasks=write_tasks("ok"), store=str(tmp_path / "store"), exit_on_fail=True, **asked
+    )
+    plan = make_plan(evaluation_of(request, found_skills(request)))
+    write_manifest(plan.store.run_folder(plan.run_id), manifest_of(plan))
+    finish_without_prefect(request, plan.run_id)
+    assert read_source(plan.run_id, request.store).context.min_completion == limit
 
 
 def test_reports_that_are_written_stay_the_only_ones_and_the_duration_is_that_of_the_whole_run(
