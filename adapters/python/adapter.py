@@ -23,6 +23,7 @@ from eval_skills.adapters.process.worker import Worker, WorkerPool
 from eval_skills.adapters.python.entrypoint import python_entrypoint
 from eval_skills.adapters.python.host import main as host
 from eval_skills.adapters.python.host.answer import MESSAGE_CHARS
+from eval_skills.adapters.sandbox.limits import too_long
 from eval_skills.core.errors import ContractError, InfraError, SkillCrashed, SkillError, SkillNotStarted, SkillUnavailable
 from eval_skills.core.models import Skill, SkillResponse
 from eval_skills.core.text import one_line
@@ -136,16 +137,19 @@ class HostedAdapter(ProcessAdapter, Generic[C]):
     def _result(self, reply: Reply) -> Any:
         if not reply.failed:
             return reply.content
+        if reply.content["code"] == host.TOO_LONG:
+            raise too_long("the answer", self._config.max_output_bytes)
         message = one_line(reply.content["message"])
         kind = ContractError if reply.content["code"] == host.NOT_JSON else SkillError
         known = self._known(reply.content)
         raise kind(f"{message}{unread_calls(reply.content, known)}", known=known)
 
     async def _load(self, worker: Worker) -> None:
-        where = {"place": self._entrypoint.place, "attribute": self._entrypoint.attribute, "max_reported": self._max_reported}
+        where = {"place": self._entrypoint.place, "attribute": self._entrypoint.attribute}
+        bounds = {"max_bytes": self._config.max_output_bytes, "max_reported": self._max_reported}
         try:
             async with asyncio.timeout(self._start_s):
-                reply = await worker.ask(_LOAD_ID, where | self._setup())
+                reply = await worker.ask(_LOAD_ID, where | bounds | self._setup())
         except TimeoutError:
             late = f"{self._entrypoint} was not loaded within {self._start_s:g} s (adapterConfig.startTimeoutMs)"
             raise InfraError(f"{late}; import less, or raise the limit", logs=worker.take_logs()) from None

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import copy
 import functools
 import inspect
 import re
-from collections.abc import Callable
+import threading
+from collections.abc import AsyncGenerator, Callable
 from typing import Any, ClassVar, Literal, Self, TypeVar, cast
 
 from pydantic import PrivateAttr
@@ -17,8 +19,8 @@ from eval_skills.adapters.base import Adapter
 from eval_skills.adapters.call import Call
 from eval_skills.adapters.config import MAX_OUTPUT_BYTES, AdapterConfig, read_config
 from eval_skills.adapters.probing import ProbeResult
-from eval_skills.adapters.python.host.answer import error_data, plain
-from eval_skills.adapters.python.host.errors import NotJson, NotLoaded, Unfinished, a_type, described
+from eval_skills.adapters.python.host.answer import Pieces, error_data, plain
+from eval_skills.adapters.python.host.errors import NotJson, NotLoaded, TooLong, Unfinished, a_type, described
 from eval_skills.adapters.python.host.langchain import (
     answer_parts,
     config_of_call,
@@ -132,8 +134,10 @@ class FunctionAdapter(Adapter):
     """Calls a function of this process with the task's input, or with the input's keys as keyword arguments.
 
     A coroutine function is called on the event loop of the run and cancelled at its time limit. Any other one is called in a
-    thread of its own, which nothing can stop: at its time limit it is left behind, and ends with the process at the latest. Each
-    call gets a copy of the input, and the answer crosses the same border as that of a process: it is what JSON can say of it.
+    thread of its own, which nothing can stop: at its time limit it is left behind, and ends with the process at the latest. A
+    generator is closed at the next value that it gives after that, and at once where it gave more than an answer may hold.
+    Each call gets a copy of the input, and the answer crosses the same border as that of a process: it is what JSON can say of
+    it.
 
     A function with a parameter `conversation` is told there of the one that its input is a turn of.
     """
@@ -184,7 +188,9 @@ class FunctionAdapter(Adapter):
         return ProbeResult(f"{self.skill.entrypoint} can be called")
 
     async def _invoke(self, input_data: Any, call: Call) -> SkillResponse:
-        call.seen = "" if self._is_async else "a thread cannot be stopped, so the function goes on in it"
+        call.seen = (
+            "" if self._is_async else "a thread cannot be stopped, so the function goes on in it, a generator to its next value"
+        )
         with reporting(call.progress.add):
             told = None if call.conversation is None else call.conversation.copied
             work = asyncio.create_task(self._answered(self._input(copy.deepcopy(input_data)), told))
@@ -206,14 +212,15 @@ class FunctionAdapter(Adapter):
         Raises:
             KeyboardInterrupt: the user pressed Ctrl-C where the event loop runs in the main thread.
         """
+        left, pieces = threading.Event(), Pieces(self._max_bytes)
         try:
             call = functools.partial(self._function, value, told)
-            result = call() if self._is_async else await in_thread(lambda: _collected(call()))
+            result = call() if self._is_async else await in_thread(lambda: _collected(call(), pieces, left))
             if inspect.isawaitable(result):
                 result = await result
             if inspect.isasyncgen(result):
-                result = [piece async for piece in result]
-            return await in_thread(lambda: write_json(plain(_collected(result))))
+                result = await _gathered(result, pieces)
+            return await in_thread(lambda: write_json(plain(_collected(result, pieces, left))))
         except asyncio.CancelledError as error:
             task = asyncio.current_task()
             if task is not None and task.cancelling():
@@ -225,20 +232,26 @@ class FunctionAdapter(Adapter):
             if (interrupt := ctrl_c_behind(error)) is not None:
                 raise interrupt from None
             return self._failure(error)
+        finally:
+            left.set()
 
     def _failure(self, error: BaseException) -> ItemError:
         if isinstance(error, NotJson):
             return ContractError(one_line(str(error)))
+        if isinstance(error, TooLong):
+            return self._too_long()
         content = error_data(error, self._max_bytes)
         known = self._known(content)
         message = str(error) if isinstance(error, Unfinished) else described(error)
         return SkillError(f"{one_line(message)}{unread_calls(content, known)}", known=known)
 
+    def _too_long(self) -> ContractError:
+        advice = "raise max_output_bytes if it may be longer, or answer less"
+        return ContractError(f"the answer has more than {self._max_bytes:,} bytes; {advice}")
+
     def _json(self, answer: bytes) -> Any:
         if len(answer) > self._max_bytes:
-            raise ContractError(
-                f"the answer has more than {self._max_bytes:,} bytes; raise max_output_bytes if it may be longer, or answer less"
-            )
+            raise self._too_long()
         try:
             return parse_json(answer)
         except ValueError as error:
@@ -344,6 +357,25 @@ def _is_async(function: Callable[..., Any]) -> bool:
     return any(inspect.iscoroutinefunction(each) or inspect.isasyncgenfunction(each) for each in candidates)
 
 
-def _collected(result: Any) -> Any:
-    """`result`, or the list of what a generator gives."""
-    return list(result) if inspect.isgenerator(result) else result
+def _collected(result: Any, pieces: Pieces, left: threading.Event) -> Any:
+    """`result`, or the list of what a generator gives, which is closed where nobody waits for it any more (`left`)."""
+    if not inspect.isgenerator(result):
+        return result
+    with contextlib.closing(result):
+        for piece in result:
+            if left.is_set():
+                break
+            pieces.add(piece)
+    return pieces.values
+
+
+async def _gathered(given: AsyncGenerator[Any, Any], pieces: Pieces) -> list[Any]:
+    """What an asynchronous generator gives. One that waits for nothing still lets the others go on, and its time limit strike."""
+    task = asyncio.current_task()
+    async with contextlib.aclosing(given):
+        async for piece in given:
+            pieces.add(piece)
+            await asyncio.sleep(0)
+            if task is not None and task.cancelling():  # and the generator went on
+                raise asyncio.CancelledError
+    return pieces.values

@@ -9,7 +9,7 @@ import json
 import math
 from typing import Any
 
-from eval_skills.adapters.python.host.errors import NotJson, a_type, described
+from eval_skills.adapters.python.host.errors import NotJson, TooLong, a_type, described
 
 MAX_BITS = 13_288
 """Numbers of 4,000 digits: Python writes and reads no more than a few digits beyond."""
@@ -48,6 +48,28 @@ def error_data(error: BaseException, max_chars: int | None = None) -> dict[str, 
 def _is_flat(value: Any, levels: int = MAX_LEVELS) -> bool:
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return levels > 0 and all(_is_flat(each, levels - 1) for each in inner)
+
+
+class Pieces:
+    """What a generator gives, as a list. As JSON it has at most `max_bytes` (None: any number): a generator may never end."""
+
+    def __init__(self, max_bytes: int | None) -> None:
+        self.values: list[Any] = []
+        self._left = max_bytes
+
+    def add(self, piece: Any) -> None:
+        """Append what it gave next.
+
+        Raises:
+            NotJson: JSON cannot say it.
+            TooLong: it is too much with what was given before.
+        """
+        written = plain(piece, f"the answer[{len(self.values)}]")
+        if self._left is not None:
+            self._left -= len(json.dumps(written)) + len(", ")
+            if self._left < 0:
+                raise TooLong
+        self.values.append(piece)
 
 
 def plain(value: Any, where: str = "the answer") -> Any:

@@ -33,6 +33,10 @@ class NotJson(Exception):
     """An answer holds what JSON cannot say; the message says where."""
 
 
+class TooLong(Exception):
+    """A generator gave more than an answer may hold."""
+
+
 def a_type(value: Any) -> str:
     """The type of `value`, with an article."""
     kind = type(value)

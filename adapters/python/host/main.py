@@ -31,8 +31,8 @@ if __name__ == "__main__":  # run by its path, maybe where this package is not i
         sys.modules[_name] = types.ModuleType(_name)
     sys.modules[_name].__path__ = [os.path.dirname(os.path.abspath(__file__))]
 
-from eval_skills.adapters.python.host.answer import error_data, plain
-from eval_skills.adapters.python.host.errors import NotJson, NotLoaded, Unfinished, described, show_traceback
+from eval_skills.adapters.python.host.answer import Pieces, error_data, plain
+from eval_skills.adapters.python.host.errors import NotJson, NotLoaded, TooLong, Unfinished, described, show_traceback
 from eval_skills.adapters.python.host.langchain import (
     answer_parts,
     config_of_call,
@@ -61,8 +61,8 @@ if __name__ == "__main__":  # and let the skill import the real ones, if there a
         _stand_in.__spec__ = importlib.machinery.ModuleSpec("eval_skills", None)
         _stand_in.record_tool_call = record_tool_call  # type: ignore[attr-defined]
 
-RAISED, NOT_JSON, NOT_LOADED = -32000, -32001, -32002
-"""Codes of error replies: the code raised, its answer is not JSON, it cannot be loaded."""
+RAISED, NOT_JSON, NOT_LOADED, TOO_LONG = -32000, -32001, -32002, -32003
+"""Codes of error replies: the code raised, its answer is not JSON, it cannot be loaded, its generator gave too much."""
 
 GRACE_S = 0.3
 """How long everything may tidy up when the requests end."""
@@ -80,6 +80,7 @@ class Host:
         self._request_id: Any = None
         self._call: Function | None = None
         self._max_reported: int | None = None
+        self._max_bytes: int | None = None
         self._called_early: list[str] = []
         self._loop = asyncio.new_event_loop()
         asyncio.set_event_loop(self._loop)
@@ -94,6 +95,8 @@ class Host:
             reply = {"error": {"code": NOT_LOADED, "message": str(error)}}
         except NotJson as error:
             reply = {"error": {"code": NOT_JSON, "message": str(error)}}
+        except TooLong:
+            reply = {"error": {"code": TOO_LONG, "message": "the answer is too long"}}
         except Unfinished as error:
             reply = {"error": {"code": RAISED, "message": str(error), **error_data(error, self._max_reported)}}
         except BaseException as error:  # noqa: BLE001 - whatever the skill raises, even SystemExit, is its answer
@@ -120,7 +123,7 @@ class Host:
         self._write({"jsonrpc": "2.0", "method": "progress", "params": params})
 
     def _load(self, setup: dict[str, Any]) -> dict[str, Any]:
-        self._max_reported = setup.get("max_reported")
+        self._max_reported, self._max_bytes = setup.get("max_reported"), setup.get("max_bytes")
         name = f"{setup['place']}:{setup['attribute']}"
         target = find(setup["place"], setup["attribute"])
         if setup["kind"] == "langchain":
@@ -169,9 +172,16 @@ class Host:
         """`result` awaited, and collected into a list if it is a generator."""
         if inspect.isawaitable(result):
             result = self._loop.run_until_complete(awaited(result))
+        pieces = Pieces(self._max_bytes)
         if inspect.isasyncgen(result):
-            result = self._loop.run_until_complete(collected(result))
-        return list(result) if inspect.isgenerator(result) else result
+            self._loop.run_until_complete(collect(result, pieces))
+            return pieces.values
+        if inspect.isgenerator(result):
+            with contextlib.closing(result):
+                for piece in result:
+                    pieces.add(piece)
+            return pieces.values
+        return result
 
 
 def _too_early(names: list[str]) -> str:
@@ -184,9 +194,11 @@ async def awaited(result: Any) -> Any:
     return await result
 
 
-async def collected(pieces: Any) -> list[Any]:
-    """All that an asynchronous generator gives."""
-    return [piece async for piece in pieces]
+async def collect(given: Any, pieces: Pieces) -> None:
+    """Add all that an asynchronous generator gives to `pieces`."""
+    async with contextlib.aclosing(given):
+        async for piece in given:
+            pieces.add(piece)
 
 
 def private_streams() -> tuple[BinaryIO, BinaryIO]:

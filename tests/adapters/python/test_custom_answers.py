@@ -57,6 +57,38 @@ async def test_an_answer_that_is_no_json_is_a_contract_error_and_the_next_one_co
         assert (await adapter.call(False, PATIENCE_S)).output == "fine"
 
 
+@pytest.mark.parametrize("how", ["", "async "], ids=["generator", "asynchronous-generator"])
+async def test_a_generator_that_never_ends_is_closed_when_it_gave_too_much(python_skill: MakeSkill, how: str) -> None:
+    source = f"""
+        closed = []
+        {how}def endless():
+            try:
+                while True: yield "x"
+            finally:
+                closed.append(True)
+        def run(value): return endless() if value else closed
+    """
+    async with open_adapter(python_skill(source, maxOutputBytes=1000)) as adapter:
+        with pytest.raises(ContractError, match=r"the answer has more than 1,000 bytes \(maxOutputBytes\)"):
+            await adapter.call(True, PATIENCE_S)
+        assert (await adapter.call(False, PATIENCE_S)).output == [True]
+
+
+@pytest.mark.parametrize("raised", ["KeyboardInterrupt", "GeneratorExit", "SystemExit", "StopAsyncIteration"])
+async def test_what_a_coroutine_raises_is_its_answer(python_skill: MakeSkill, raised: str) -> None:
+    source = f"""
+        import asyncio
+        async def run(value):
+            await asyncio.sleep(0)
+            if value: raise {raised}("mine")
+            return "fine"
+    """
+    async with open_adapter(python_skill(source)) as adapter:
+        with pytest.raises(SkillError, match=f"{raised}: mine"):
+            await adapter.call(True, PATIENCE_S)
+        assert (await adapter.call(False, PATIENCE_S)).output == "fine"
+
+
 async def test_an_exception_is_a_skill_error_with_the_traceback_in_its_logs(python_skill: MakeSkill) -> None:
     error = await failure(python_skill("def run(value):\n    print('about to')\n    return {}[value]"), "key")
     assert type(error) is SkillError

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import sys
 import threading
 import time
@@ -133,6 +134,71 @@ def endless(_: Any) -> Any:
 async def test_what_json_cannot_say_breaks_the_contract(target: Any, message: str) -> None:
     with pytest.raises(ContractError, match=message):
         await call(target, max_output_bytes=100 if message.startswith("more") else None)
+
+
+def gives_for_ever(_: Any) -> Iterator[str]:
+    while True:
+        yield "x" * 9
+
+
+async def gives_for_ever_later(_: Any) -> AsyncIterator[str]:
+    while True:
+        yield "x" * 9
+
+
+async def returns_what_gives_for_ever(_: Any) -> Iterator[str]:
+    return gives_for_ever(_)
+
+
+ENDLESS = [
+    pytest.param(gives_for_ever, id="generator"),
+    pytest.param(gives_for_ever_later, id="asynchronous-generator"),
+    pytest.param(returns_what_gives_for_ever, id="coroutine-that-returns-a-generator"),
+]
+
+
+@pytest.mark.parametrize("target", ENDLESS)
+async def test_a_generator_that_gives_too_much_is_closed(target: Any) -> None:
+    with pytest.raises(ContractError, match="more than 1,000 bytes; raise max_output_bytes"):
+        await call(target, max_output_bytes=1000)
+
+
+@pytest.mark.parametrize("target", ENDLESS)
+async def test_a_generator_that_never_ends_ends_at_its_time_limit(target: Any) -> None:
+    with pytest.raises(SkillTimeout, match=r"no answer within 0.05 s"):
+        await call(target, timeout_s=0.05, max_output_bytes=2**40)
+    assert await all_calls_ended()
+
+
+async def all_calls_ended() -> bool:
+    """Whether no thread of a call is left after a while."""
+    until = time.monotonic() + 60
+    while any(thread.name == "eval-skills-call" for thread in threading.enumerate()):
+        if time.monotonic() > until:
+            return False
+        await asyncio.sleep(0.01)
+    return True
+
+
+async def test_a_generator_that_gives_just_enough_is_an_answer() -> None:
+    assert (await call(lambda _: (each for each in (1, 22, "x")), max_output_bytes=len('[1, 22, "x"]'))).output == [1, 22, "x"]
+
+
+async def test_an_asynchronous_generator_that_refuses_to_end_is_closed() -> None:
+    closed = asyncio.Event()
+
+    async def refuses(_: Any) -> AsyncIterator[int]:
+        try:
+            for _piece in range(2):
+                with contextlib.suppress(asyncio.CancelledError):
+                    await asyncio.sleep(600)
+                yield 1
+        finally:
+            closed.set()
+
+    with pytest.raises(SkillTimeout):
+        await call(refuses, timeout_s=0.05)
+    assert closed.is_set()
 
 
 async def test_a_function_at_its_time_limit_is_left_behind() -> None:
