@@ -36,5 +36,12 @@ def resume_words(run_id: str, store: str, stopped: str | None = None, command: s
     return f"eval-skills {command} --resume {run_id} --store {quote(store)}{_RAISED.get(stopped or '', '')}"
 
 
+NOT_CONTINUED = (
+    "cannot be continued: its skills or tasks are objects of a Python program, which no command has; "
+    "call es.evaluate again in that program"
+)
+"""Said of a run that is not finished and whose manifest `is_of_a_program`."""
+
+
 def _shown(value: float) -> str:
     return f"{value:,.0f}" if value == int(value) else f"{value:.10g}"

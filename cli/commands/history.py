@@ -67,12 +67,22 @@ def history_command(
 
 
 def _resume(run: PastRun, store: Store) -> str | None:
-    """The command that finishes an unfinished run; None of a finished one, and of one whose manifest is not there."""
+    """The command that finishes an unfinished run; None of a finished one, and of one that cannot be continued."""
     from eval_skills.reporting.stopping import resume_words
 
-    if run.state != "unfinished" or store.find_manifest(run.run_id) is None:
+    manifest = store.find_manifest(run.run_id)
+    if run.state != "unfinished" or manifest is None or manifest.is_of_a_program:
         return None
     return resume_words(run.run_id, store.path, run.stopped)
+
+
+def _why_not(run: PastRun, store: Store) -> str:
+    """Why an unfinished run has no command that finishes it."""
+    from eval_skills.reporting.stopping import NOT_CONTINUED
+
+    if store.find_manifest(run.run_id) is None:
+        return "cannot be continued, for its manifest is missing: evaluate again"
+    return NOT_CONTINUED
 
 
 def _entry(run: PastRun, store: Store, changes: RunChanges | None) -> dict[str, Any]:
@@ -133,7 +143,7 @@ def _show(runs: list[PastRun], store: Store, changes: Mapping[str, RunChanges], 
         if (command := _resume(run, store)) is not None:
             current().say(f"continue with  {command}", style="yellow")
         elif run.state == "unfinished":
-            current().say(f"{run.run_id} cannot be continued, for its manifest is missing: evaluate again", style="yellow")
+            current().say(f"{run.run_id} {_why_not(run, store)}", style="yellow")
 
 
 def _columns() -> list[Column]:

@@ -107,6 +107,12 @@ class Manifest(_Lasting):
         return str(self.request.get("origin", "run"))
 
     @property
+    def is_of_a_program(self) -> bool:
+        """Whether skills or tasks were objects of a Python program, such as functions: no other process can have them."""
+        has_tasks = self.request.get("benchmark") is not None and self.benchmark.path is None  # one on disk has a path
+        return has_tasks or any(each.path is None and each.adapter is not None for each in self.skills)
+
+    @property
     def unknown_keys(self) -> list[str]:
         """The places of the keys that this version does not know, as a newer one may have written them."""
         parts = {"": self, "benchmark.": self.benchmark} | {f"skills[{n}].": each for n, each in enumerate(self.skills)}

@@ -23,9 +23,11 @@ from eval_skills.core.store.retention import pruned_words
 from eval_skills.engine.definition.benchmark import digests_of_the_same
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.discovery import folders_at
+from eval_skills.engine.evaluation.handover import held_in_memory
 from eval_skills.engine.evaluation.plan import Item, RunPlan, make_plan
 from eval_skills.engine.stored_runs.reports import refuse_without_evaluator
 from eval_skills.engine.stored_runs.run_ids import LATEST, named_run
+from eval_skills.reporting.stopping import NOT_CONTINUED
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -84,6 +86,8 @@ def resumed_plan(request: EvaluateRequest) -> RunPlan:
         )
     if (pruned := pruned_words(store, manifest.run_id)) is not None:
         raise UsageError(f"{pruned}; start a new run without --resume")
+    if held_in_memory() is None and manifest.is_of_a_program:
+        raise UsageError(f"run {manifest.run_id} {NOT_CONTINUED}")
     then, unknown = _request(manifest, request)
     plan = make_plan(then, run_id=manifest.run_id)
     remarks = [

@@ -90,3 +90,26 @@ def test_ctrl_c_ends_the_evaluation_while_a_function_judges(tmp_path: Path) -> N
     )
     done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, timeout=60, cwd=tmp_path)
     assert done.stdout == "interrupted", done.stderr
+
+
+@pytest.mark.parametrize(
+    ("skill", "tasks"),
+    [
+        pytest.param(interrupts, "coding-easy", id="function"),
+        pytest.param("examples/skills/calculator", TASKS, id="tasks"),
+        pytest.param(interrupts, TASKS, id="both"),
+    ],
+)
+def test_a_run_of_objects_is_not_offered_to_be_continued(tmp_path: Path, skill: Any, tasks: Any) -> None:
+    run = es.evaluate(skill, tasks, store=tmp_path / "store", max_duration_s=1e-6).run_id
+    code, told = command("history", "--store", str(tmp_path / "store"))
+    assert (code, "continue with" in told) == (0, False)
+    assert f"{run} cannot be continued: its skills or tasks are objects of a Python program" in told
+    code, told = command("eval", "--resume", run, "--store", str(tmp_path / "store"))
+    assert (code, "call es.evaluate again in that program" in told) == (2, True)
+
+
+def command(*arguments: str) -> tuple[int, str]:
+    """The exit code of the command line, and what it printed, with single spaces."""
+    done = subprocess.run([sys.executable, "-m", "eval_skills.cli", *arguments], capture_output=True, text=True, timeout=120)
+    return done.returncode, " ".join((done.stdout + done.stderr).split())
