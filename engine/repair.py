@@ -41,7 +41,9 @@ def _repaired(store: Store, finding: Finding) -> str:
             return _without_leftover(store, finding)
         if finding.kind == "without-reports":
             return _report(store, finding.run_id)
-        if finding.kind == "missing":
+        if finding.kind == "earlier" and finding.table == "reports" and finding.run_id in store.tables.files("items"):
+            return _report(store, finding.run_id)
+        if finding.kind in ("missing", "earlier"):
             return "not repaired: nothing else in the store holds it"
         if finding.kind == "misplaced" and (place := _landing_place(store, finding)) is not None:
             make_folder(place.parent, store.layout.mode)
@@ -72,7 +74,18 @@ def _without_leftover(store: Store, finding: Finding) -> str:
     with RunLock(store.journal_path(finding.run_id)) if finding.run_id else nullcontext():
         if path.suffix != ".lock":  # the lock is removed as it is released
             path.unlink(missing_ok=True)
+            _note_as_last(store, path)
     return "removed"
+
+
+def _note_as_last(store: Store, scratch: Path) -> None:
+    """Who wrote a scratch file may have written down its digest before being stopped: what has landed is the last again."""
+    if not scratch.name.endswith(".parquet.tmp"):
+        return
+    landed = scratch.with_name(".".join(scratch.name.split(".")[-3:-1]))
+    relative = store.tables.relative(str(landed))
+    if landed.is_file() and (digest := digest_of_file(landed)) in recorded_digests(store.layout).get(relative, []):
+        record_digest(store.layout, relative, digest)  # what is damaged stays so
 
 
 def _journal(store: Store, finding: Finding) -> str:

@@ -57,8 +57,8 @@ def digest_line(relative: str, digest: str) -> bytes:
     return json.dumps({"file": relative, "sha256": digest, "crc32": _checksum(relative, digest)}).encode() + b"\n"
 
 
-def recorded_digests(layout: Layout) -> dict[str, set[str]]:
-    """The digests of every file, by its path below the store; several where it has landed more than once.
+def recorded_digests(layout: Layout) -> dict[str, list[str]]:
+    """The digests of every file, by its path below the store; several where it has landed more than once, in that order.
 
     A line that cannot be read, or whose own checksum does not hold, is passed over: its file counts as one without a digest, for
     damage to the list must not condemn a file that is well. Lines of older versions have no checksum.
@@ -66,7 +66,7 @@ def recorded_digests(layout: Layout) -> dict[str, set[str]]:
     Raises:
         RunError: the file of digests cannot be read, or is a folder.
     """
-    found: dict[str, set[str]] = {}
+    found: dict[str, list[str]] = {}
     try:
         lines = (layout.root / DIGESTS_FILE).read_bytes().splitlines()
     except (FileNotFoundError, NotADirectoryError):
@@ -78,7 +78,7 @@ def recorded_digests(layout: Layout) -> dict[str, set[str]]:
             known = json.loads(line)
             file, digest = str(known["file"]), str(known["sha256"])
             if known.get("crc32", "") in ("", _checksum(file, digest)):
-                found.setdefault(file, set()).add(digest)
+                found.setdefault(file, []).append(digest)
         except (ValueError, KeyError, TypeError, AttributeError):
             continue
     return found

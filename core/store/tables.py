@@ -46,7 +46,7 @@ class Tables:
         """Called once with a sentence about every damaged file that was left out of what was read."""
         self._left_out: set[str] = set()
         self._named: set[str] = set()
-        self._digests: dict[str, set[str]] | None = None
+        self._digests: dict[str, list[str]] | None = None
         self._well: dict[str, tuple[int, int]] = {}
         self._counted: dict[str, tuple[tuple[int, int, int], int]] = {}
 
@@ -116,7 +116,7 @@ class Tables:
         """Whether it was written down with which bytes a file has landed, so that `sound_files` has compared these."""
         return self.relative(path) in self.known_digests()
 
-    def known_digests(self) -> dict[str, set[str]]:
+    def known_digests(self) -> dict[str, list[str]]:
         """The digests of the landed files, by their path below the tables; none where the list cannot be read, which is told."""
         if self._digests is None:
             try:
@@ -271,10 +271,14 @@ class Tables:
 
     def scratch(self, relative: str) -> Path:
         """Where to write a file before it is published; it is there, and empty. No reader takes it for a landed file."""
-        folder = Path(self.root, relative).parent
-        make_folder(folder, self._layout.mode)
-        create(scratch := folder / f".{relative.replace('/', '.')}.tmp", self._layout.mode)
+        scratch = self.scratch_place(relative)
+        make_folder(scratch.parent, self._layout.mode)
+        create(scratch, self._layout.mode)
         return scratch
+
+    def scratch_place(self, relative: str) -> Path:
+        """Where the scratch file is; it is left there by a process that was stopped before it published."""
+        return Path(self.root, relative).parent / f".{relative.replace('/', '.')}.tmp"
 
     def publish(self, scratch: Path, relative: str) -> str:
         """Put a finished scratch file in its place, whole or not at all, and return that place."""

@@ -27,9 +27,13 @@ if TYPE_CHECKING:
 
     from eval_skills.core.store.store import Store
 
-FindingKind = Literal["damaged", "misplaced", "missing", "journal", "manifest", "leftover", "without-reports"]
-"""A landed file that is not what was written, that lies in a folder not named by a date, or that is gone though nothing of ours
-deleted it; a journal or a manifest that cannot be read; what a process that died left behind; items without their reports."""
+EARLIER = "it is an earlier version: it has landed again since; restore the last one from a copy"
+FOLDER_GONE = "the run has landed, and its folder with the manifest is gone"
+
+FindingKind = Literal["damaged", "earlier", "misplaced", "missing", "journal", "manifest", "leftover", "without-reports"]
+"""A landed file that is not what was written, that is what was written before the last time, that lies in a folder not named by a
+date, or that is gone, or its run's folder, though nothing of ours deleted it; a journal or a manifest that cannot be read; what a
+process that died left behind; items without their reports."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +71,11 @@ def verify(store: Store) -> Verified:
     for name in get_args(TableName):
         for run_id, path in store.tables.files(name).items():
             files += 1
-            digests = known.get(store.tables.relative(path), set())
+            digests = known.get(store.tables.relative(path), [])
             if problem := _damage(store, name, path, digests):
                 findings.append(Finding("damaged", store.tables.location(path), problem, run_id, name))
+            elif _is_earlier(store, path):
+                findings.append(Finding("earlier", store.tables.location(path), EARLIER, run_id, name))
             elif not digests:
                 undigested.append(store.tables.location(path))
         for run_id, path in store.tables.misplaced(name):
@@ -101,7 +107,7 @@ def put_aside(store: Store, finding: Finding) -> str:
 def _is_well(store: Store, finding: Finding, path: Path) -> bool:
     """Whether a file that was found damaged reads well by now."""
     if finding.table is not None:
-        known = recorded_digests(store.layout).get(store.tables.relative(str(path)), set())
+        known = recorded_digests(store.layout).get(store.tables.relative(str(path)), [])
         return not _damage(store, finding.table, str(path), known)
     try:
         read_manifest(path.parent)
@@ -111,7 +117,7 @@ def _is_well(store: Store, finding: Finding, path: Path) -> bool:
     return True
 
 
-def _damage(store: Store, name: TableName, path: str, digests: set[str]) -> str:
+def _damage(store: Store, name: TableName, path: str, digests: Collection[str]) -> str:
     """What is wrong with a landed file; "" if it is what was written."""
     try:
         with pq.ParquetFile(path, page_checksum_verification=True) as file:
@@ -128,6 +134,17 @@ def _damage(store: Store, name: TableName, path: str, digests: set[str]) -> str:
     return ""
 
 
+def _is_earlier(store: Store, path: str) -> bool:
+    """Whether the bytes are those of a landing before the last one. They may be, as long as one that was stopped has its scratch
+    file there or its run a journal: the digest is written down before the file has its name."""
+    relative = store.tables.relative(path)
+    before = digest_of_file(path)
+    digests = recorded_digests(store.layout).get(relative, [])  # read last: it may just have landed again
+    run_id = Path(path).stem
+    is_open = store.tables.scratch_place(relative).exists() or store.journal_path(run_id).exists()
+    return before in digests[:-1] and before != digests[-1] and not is_open and digest_of_file(path) == before
+
+
 def _missing(store: Store, known: Collection[str]) -> Iterator[Finding]:
     """What is missing; of reports, those that cannot be made anew from their items, and of manifests, those of landed runs."""
     items = store.tables.files("items")
@@ -136,9 +153,21 @@ def _missing(store: Store, known: Collection[str]) -> Iterator[Finding]:
         for run_id, path in missing_files(store, name, known):
             if name == "items" or run_id not in items:
                 yield Finding("missing", path, f"{GONE}; restore it from a copy", run_id, name)
+    for run_id in _landed_here(store, known):
+        if not (folder := store.run_folder(run_id)).is_dir():
+            yield Finding("missing", str(folder), f"{FOLDER_GONE}; restore it from a copy", run_id)
     for run_id in store.run_ids():
         if store.lost_manifest(run_id):
             yield Finding("missing", str(store.run_folder(run_id) / FILE_NAME), f"{LOST}; restore it from a copy", run_id)
+
+
+def _landed_here(store: Store, known: Collection[str]) -> list[str]:
+    """The runs whose items have landed in a store in a folder, whether they are there or not: each was given a folder before. In
+    a mirror, a run of another machine has none until its manifest is there."""
+    if store.layout.address is not None:
+        return []
+    recorded = {each.rpartition("/")[2].removesuffix(".parquet") for each in known if each.startswith("items/")}
+    return sorted(filter(is_run_id, recorded | store.tables.files("items").keys()))
 
 
 def _folders(store: Store) -> Iterator[Finding]:

@@ -112,7 +112,7 @@ class Publication:
         return found
 
     @cached_property
-    def _digests(self) -> dict[str, set[str]]:
+    def _digests(self) -> dict[str, list[str]]:
         return recorded_digests(self._layout)
 
     def _is_refused(self, each: SharedName) -> bool:

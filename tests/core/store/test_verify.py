@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import shutil
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 
 from eval_skills.core.errors import InputError, RunError, UsageError
 from eval_skills.core.store import Journal, Manifest, Store, land_items, land_reports, read_journal, read_manifest, write_manifest
+from eval_skills.core.store.digests import record_digest
 from eval_skills.core.store.files import RunLock
 from eval_skills.core.store.history import past_runs, task_outcomes
 from eval_skills.core.store.layout import TableName
@@ -391,3 +393,70 @@ def test_a_copy_in_a_folder_that_is_no_date_is_put_aside(landed: Store) -> None:
     assert (finding.kind, finding.repaired) == ("misplaced", f"now {there.name}.broken")
     assert verify(landed).findings == []
     assert here.exists()
+
+
+@pytest.fixture
+def earlier(landed: Store, make_result: Callable[..., Any], make_report: Callable[..., Any]) -> Store:
+    """A store whose first run landed once more; then what had landed before was put in its place."""
+    before = {path: path.read_bytes() for path in (file_of(landed, "items", RUNS[0]), file_of(landed, "reports", RUNS[0]))}
+    land_items(landed, RUNS[0], [make_result("again", run_id=RUNS[0])])
+    land_reports(landed, RUNS[0], None, [make_report(1.0)], benchmark_version="1.0.0")
+    assert verify(landed).findings == []
+    for path, content in before.items():
+        assert path.read_bytes() != content
+        path.write_bytes(content)
+    return landed
+
+
+def test_an_earlier_version_of_a_file_is_found(earlier: Store, make_result: Callable[..., Any]) -> None:
+    found = verify(earlier).findings
+    assert [(each.kind, each.table, each.run_id) for each in found] == [
+        ("earlier", table, RUNS[0]) for table in ("items", "reports")
+    ]
+    assert "it has landed again since" in found[0].problem
+    land_items(earlier, RUNS[0], [make_result("once more", run_id=RUNS[0])])
+    assert [(each.kind, each.table) for each in verify(earlier).findings] == [("earlier", "reports")]
+
+
+def test_of_an_earlier_version_reports_are_made_anew_and_items_stay(earlier: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("eval_skills.engine.repair._report", lambda store, run_id: f"made anew of {run_id}")
+    whole = file_of(earlier, "items", RUNS[0]).read_bytes()
+    items, reports = repair(earlier).findings
+    assert items.repaired == "not repaired: nothing else in the store holds it"
+    assert reports.repaired == f"made anew of {RUNS[0]}"
+    assert file_of(earlier, "items", RUNS[0]).read_bytes() == whole
+
+
+def test_what_landed_before_a_landing_that_was_stopped_is_no_earlier_version(landed: Store) -> None:
+    """The digest is written down before the file has its name."""
+    relative = landed.tables.relative(str(file_of(landed, "items", RUNS[0])))
+    scratch = landed.tables.scratch(relative)
+    record_digest(landed.layout, relative, "0" * 64)
+    assert [(each.kind, each.path) for each in verify(landed).findings] == [("leftover", str(scratch))]
+    assert [each.repaired for each in repair(landed).findings] == ["removed"]
+    assert verify(landed).findings == []
+
+
+def test_damage_beside_a_leftover_stays_damage(landed: Store) -> None:
+    file = file_of(landed, "items", RUNS[0])
+    landed.tables.scratch(landed.tables.relative(str(file)))
+    with file.open("ab") as content:
+        content.write(b"x")
+    assert {each.kind for each in verify(landed).findings} == {"damaged", "leftover"}
+    digests = (landed.layout.root / "digests.jsonl").read_bytes()
+    repair(landed)
+    assert (landed.layout.root / "digests.jsonl").read_bytes() == digests
+
+
+@pytest.mark.parametrize("with_items", [True, False])
+def test_a_whole_folder_of_a_run_that_is_gone_is_named(landed: Store, with_items: bool) -> None:
+    folder = landed.run_folder(RUNS[0])
+    shutil.rmtree(folder)
+    if not with_items:
+        for table in ("items", "reports"):
+            file_of(landed, table, RUNS[0]).unlink()
+    found = {(each.kind, each.path) for each in verify(landed).findings}
+    assert ("missing", str(folder)) in found
+    assert [each.repaired for each in repair(landed).findings if each.path == str(folder)] == [
+        "not repaired: nothing else in the store holds it"
+    ]
