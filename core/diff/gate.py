@@ -129,8 +129,8 @@ def _too_few(skill: SkillDiff, found: PairedStatistics) -> str | None:
     if found.tasks >= LEAST_COMPARED * (found.tasks + lost):
         return None
     return (
-        f"only {found.tasks:,} of {plural(found.tasks + lost, 'task')} of the earlier side are compared, the others changed, left or "
-        "are judged otherwise; evaluate all of them, or rescore the earlier side by today's tasks"
+        f"only {found.tasks:,} of {plural(found.tasks + lost, 'task')} of the earlier side are compared, the others changed, "
+        "left or are judged otherwise; evaluate all of them, or rescore the earlier side by today's tasks"
     )
 
 

@@ -146,9 +146,13 @@ def _open(skill: SkillNight, tasks: list[str], lost: LostEvidence | None = None)
 
 
 def _unchanged(skill: SkillNight) -> Classification:
+    if not skill.against and skill.begins_anew:
+        anew = (
+            "could not be judged: every task, or what judges it, changed since the last night; the next one is compared with this"
+        )
+        return Classification(verdict="new", explanation=anew, left_open=True)
     if not skill.against:
-        anew = "not compared with earlier nights: every task, or what judges it, changed since"
-        return Classification(verdict="new", explanation=anew if skill.begins_anew else "nothing to compare with yet")
+        return Classification(verdict="new", explanation="nothing to compare with yet")
     shown = skill.against[0]
     verdict: NightVerdict = "better" if shown.verdict == "better" else "steady"
     return Classification(verdict=verdict, explanation=f"against {shown.name}: {shown.explanation}")

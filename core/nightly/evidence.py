@@ -160,7 +160,8 @@ class Classification:
     """The verdict on a skill and its explanation; `lost` is what counts as lost after this night.
 
     Of a regression that was found tonight, `rule` is the rule that fired, `began` the night from which on it holds, and `changed`
-    what changed then. `left_open`: items without a verdict kept the skill from being judged.
+    what changed then. `left_open`: the skill could not be judged, for items without a verdict, or since every task, or what
+    judges it, changed.
     """
 
     verdict: NightVerdict

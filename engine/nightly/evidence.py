@@ -216,10 +216,15 @@ def _skills(store: Store, night_id: str, evidence: SuiteEvidence) -> list[SkillN
                 past=unchanged,
                 pinned=_pinned(evidence, report),
                 lost=history.lost_by(report),
-                begins_anew=not unchanged and any(_items_of(night, outcomes) for night in own[report.skill_key]),
+                begins_anew=not unchanged and _had_good_nights(history, report.skill_id, _version(run, history, report)),
             )
         )
     return skills
+
+
+def _had_good_nights(history: SuiteHistory, skill_id: str, version: str | None) -> bool:
+    """Whether the skill had any, by whatever judge."""
+    return any(night.good for night in history.of(skill_id, version))
 
 
 def _items_of(night: PastNight, outcomes: Mapping[tuple[str, str, str], list[TaskOutcome]]) -> list[TaskOutcome]:

@@ -147,7 +147,7 @@ class NightSummary:
 
     @property
     def left_open(self) -> list[SkillOutcome]:
-        """The skills that items without a verdict left unjudged: with these, they may have got worse."""
+        """The skills that could not be judged, for items without a verdict or changed tasks: they may have got worse."""
         return [skill for suite in self.suites for skill in suite.skills if skill.classification.left_open]
 
     @property

@@ -181,10 +181,24 @@ def test_a_task_that_is_judged_by_another_scorer_is_not_compared(nights: Nights)
     (evidence,) = nights.evidence(nights.run(BROKEN, 2, scoring_digest="sha256:2"))
     assert evidence.skills[0].moved() == []
     (found,) = classify("tonight", evidence.skills, {})
-    assert (found.verdict, found.explanation) == (
-        "new",
-        "not compared with earlier nights: every task, or what judges it, changed since",
-    )
+    assert (found.verdict, found.left_open) == ("new", True)
+    assert found.explanation.startswith("could not be judged: every task, or what judges it, changed since the last night")
+
+
+def test_a_night_whose_every_task_changed_passes_no_gate_and_the_next_one_is_compared_with_it(nights: Nights) -> None:
+    nights.night(FINE)
+    anew = nights.night(FINE, digests=dict.fromkeys(TASKS, "other"))
+    assert (verdicts(anew), [skill.classification.left_open for skill in anew.skills]) == (["new"], [True])
+    assert not NightSummary(night_id="n", store="s", suites=[anew]).gate_passed
+    later = nights.night(FINE, digests=dict.fromkeys(TASKS, "other"))
+    assert (verdicts(later), [skill.classification.left_open for skill in later.skills]) == (["steady"], [False])
+
+
+def test_a_skill_that_could_not_be_reached_before_is_only_new(nights: Nights) -> None:
+    nights.night(dict.fromkeys(TASKS, "i"))
+    (evidence,) = nights.evidence(nights.run(FINE, 2, digests=dict.fromkeys(TASKS, "other")))
+    (found,) = classify("tonight", evidence.skills, {})
+    assert (found.verdict, found.left_open) == ("new", False)
 
 
 def test_a_run_of_an_earlier_version_does_not_say_what_judged_it_and_is_compared(nights: Nights) -> None:
