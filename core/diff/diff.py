@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from statistics import fmean
+
+import numpy as np
 
 from eval_skills.core.diff.measures import adjusted_measures, errors_p, measured_rows
 from eval_skills.core.diff.model import (
@@ -15,12 +19,13 @@ from eval_skills.core.diff.model import (
     PairedStatistics,
     ReportDiff,
     SkillDiff,
+    Together,
 )
 from eval_skills.core.diff.pairing import ReportPair, pair_reports
 from eval_skills.core.diff.tasks import TaskPairs, pair_tasks
 from eval_skills.core.errors import UsageError
 from eval_skills.core.models import SkillCompletionReport
-from eval_skills.core.statistics.paired import holm, smallest_effect, tasks_needed
+from eval_skills.core.statistics.paired import holm, sign_flip_test, smallest_effect, tasks_needed
 from eval_skills.core.statistics.rates import DEFAULT_SEED
 from eval_skills.core.text import plural
 
@@ -63,6 +68,7 @@ def diff_reports(
     ]
     diff = ReportDiff(
         skills=[_compared(*parts, seed) for parts in zip(pairs, tasks, statistics, strict=True)],
+        together=_together(pairs, tasks, seed),
         significance=significance,
         equivalence_margin=equivalence_margin,
         min_effect=min_effect,
@@ -70,6 +76,23 @@ def diff_reports(
     )
     (judged,) = judged_together([diff])
     return judged
+
+
+def _together(pairs: Sequence[ReportPair], tasks: Sequence[TaskPairs | None], seed: int) -> Together | None:
+    """The skills as one; None where not several of them are compared."""
+    by_task = defaultdict[tuple[str, str], list[float]](list)
+    compared = 0
+    for pair, shared in zip(pairs, tasks, strict=True):
+        found = shared.differences() if shared else {}
+        compared += bool(found)
+        for task, difference in found.items():
+            by_task[pair.after.benchmark_id if pair.after else "", task].append(difference)
+    if compared < 2:
+        return None
+    means = np.array([fmean(each) for each in by_task.values()])
+    return Together(
+        skills=compared, tasks=len(means), mean_difference=float(means.mean()), p_value=sign_flip_test(means, seed=seed)
+    )
 
 
 def judged_together(diffs: Sequence[ReportDiff]) -> list[ReportDiff]:

@@ -13,6 +13,8 @@ from eval_skills.core.text import first_of, plural
 
 FailOn = Literal["worse", "not-proven"]
 NON_INFERIORITY_MARGIN = 0.03
+TOGETHER = 0.2
+"""The share of the significance that is spent on what all skills lost together."""
 LEAST_COMPARED = 0.5
 """The share of the earlier side's tasks that must be compared for a gate to judge a skill by them."""
 _TASKS_NAMED = 3
@@ -22,9 +24,9 @@ _WITHOUT_IT = "name its successor with --map, or leave it out of the earlier sid
 def gate_failures(diff: ReportDiff, fail_on: FailOn, *, margin: float = NON_INFERIORITY_MARGIN) -> list[str]:
     """Why the comparison does not pass, one sentence each; empty where it does.
 
-    ``worse``: every skill with that verdict fails it, and every one that `loss_failure` speaks of. ``not-proven``: every skill
-    of which it is not proven that it lost less than `margin`, that is whose equivalence interval does not lie above −margin (a
-    one-sided test at the significance).
+    ``worse``: every skill with that verdict fails it, every one that `loss_failure` speaks of, and where none of several does,
+    what they lost together. ``not-proven``: every skill of which it is not proven that it lost less than `margin`, that is whose
+    equivalence interval does not lie above −margin (a one-sided test at the significance).
 
     Neither passes what could not be judged: a comparison that items without a verdict leave open, one of which every task, or
     more than half of them, changed or left, a skill whose items are of several versions of its files, one that has a report on
@@ -34,6 +36,8 @@ def gate_failures(diff: ReportDiff, fail_on: FailOn, *, margin: float = NON_INFE
     compared = sum(skill.statistics is not None for skill in diff.skills)
     failures = [failure for skill in diff.skills if (failure := _failure(skill, diff, fail_on, margin, compared))]
     failures += _gone(diff)
+    if not failures and fail_on == "worse" and (lost := _lost_together(diff)):
+        failures.append(lost)
     if not any(skill.change == "compared" for skill in diff.skills):
         failures.append("nothing could be compared: no skill has a task that was recorded on both sides")
     return failures
@@ -113,6 +117,8 @@ def _failure(skill: SkillDiff, diff: ReportDiff, fail_on: FailOn, margin: float,
         return f"{name} could not be judged: {few}"
     if skill.verdict == "worse":
         return f"{name} is worse: {skill.explanation}"
+    if fail_on == "worse" and found.missing is not None and diff.missing == "bounds" and found.missing.lower >= -ROUNDING:
+        return None  # however the items without a verdict would have gone, nothing was lost
     if skill.left_open and diff.missing == "bounds":
         return f"{name} could not be judged: {skill.explanation}"
     if fail_on == "worse":
@@ -121,6 +127,16 @@ def _failure(skill: SkillDiff, diff: ReportDiff, fail_on: FailOn, margin: float,
     judged = at_lower(found) if diff.missing == "bounds" else found
     unproven = not_proven(judged, margin)
     return unproven and f"{name}: {unproven}"
+
+
+def _lost_together(diff: ReportDiff) -> str | None:
+    found = diff.together
+    if found is None or found.p_value > TOGETHER * diff.significance or -found.mean_difference < max(diff.min_effect, ROUNDING):
+        return None
+    return (
+        f"{found.skills} skills together lost {-100 * found.mean_difference:.1f} pp on {plural(found.tasks, 'task')} "
+        f"(p = {found.p_value:.2g}), though of none alone it is certain"
+    )
 
 
 def _too_few(skill: SkillDiff, found: PairedStatistics) -> str | None:

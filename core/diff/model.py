@@ -185,13 +185,26 @@ class SkillDiff(Model, defer_build=True):
         return self.verdict == "inconclusive" and self.statistics is not None and self.statistics.missing is not None
 
 
+class Together(Model, defer_build=True):
+    """Several skills as one: each task's differences averaged over those of them that are compared on it, and their mean.
+
+    `p_value` is the mid-p of the sign-flip test over the `tasks`. What many skills lose together may be too little of each.
+    """
+
+    skills: int
+    tasks: int
+    mean_difference: float
+    p_value: Rate
+
+
 class ReportDiff(Model, defer_build=True):
-    """Two evaluations compared skill by skill.
+    """Two evaluations compared skill by skill, and `together` where several are.
 
     `significance` is the p, and `min_effect` the size of the mean difference, that a verdict of better or worse must reach.
     """
 
     skills: list[SkillDiff]
+    together: Together | None = None
     significance: float
     equivalence_margin: float
     min_effect: Rate = 0.0

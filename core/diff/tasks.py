@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -97,6 +98,11 @@ class TaskPairs:
             fewer_passes_p=fewer_passes_p(*(_counts(list(map(_judged, side))) for side in self.sides)),
             missing=self._at_bounds(significance, seed),
         )
+
+    def differences(self) -> dict[str, float]:
+        """By task the difference of the completion rates, after − before, of the items with a verdict; without unknown ones."""
+        found = zip(self.tasks, (_rates(self.after) - _rates(self.before)).tolist(), strict=True)
+        return {task: difference for task, difference in found if not math.isnan(difference)}
 
     def _spread(self, before: FloatArray, after: FloatArray) -> Spread:
         deviation = float((after - before).std(ddof=1)) if len(after) > 1 else 0.0

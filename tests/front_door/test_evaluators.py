@@ -326,10 +326,15 @@ def test_a_stored_run_that_it_judged_is_not_judged_by_another_scorer_unasked(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     judged = es.evaluate(capital, TASKS, evaluator=same_word, store="eval-store")
-    for command in (["rescore", "latest"], ["eval", "--resume", "latest"], ["backfill", "--mode", "rescore"]):
+    judge = "the run was judged by same_word, which is not known here: a function is known to the Python program"
+    for command, why in (
+        (["rescore", "latest"], judge),
+        (["eval", "--resume", "latest"], "cannot be continued: its skills or tasks are objects of a Python program"),
+        (["backfill", "--mode", "rescore"], judge),
+    ):
         assert call(command) == 2
         said = capsys.readouterr().err
-        assert "the run was judged by same_word, which is not known here: a function is known to the Python program" in said
+        assert why in said
         assert "did you mean" not in said
     known = [item.task_id for item in judged.reports[0].task_results]
     tasks = [{"id": task_id, "inputData": {}, "expectedOutput": {"value": "Bern"}} for task_id in known]

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import Any
 
+import numpy as np
 import pytest
 
 from eval_skills.core.diff.diff import diff_reports
 from eval_skills.core.diff.gate import gate_failures
 from eval_skills.core.diff.model import ReportDiff
+from eval_skills.core.models import SkillCompletionReport
 from tests.core.diff.test_diff import Outcome, each, reports
 from tests.tables import each_row
 
@@ -162,6 +165,59 @@ def test_a_loss_must_be_less_likely_by_chance_where_several_are_compared() -> No
 
     assert failures("a")[0].startswith("a@1.0.0 lost 100.0 pp")  # by chance in 1 of 64
     assert all("could not be judged" in failure for failure in failures("ab"))  # in 1 of 64 of two
+
+
+def many(count: int, outcome: Callable[[int], Outcome]) -> list[SkillCompletionReport]:
+    return [report for number in range(count) for report in reports(outcome(number), f"s{number:02}")]
+
+
+def outcome_of(passed: Iterable[bool]) -> Outcome:
+    return {f"t{index}": "p" if is_passed else "f" for index, is_passed in enumerate(passed)}
+
+
+class TestWhatManySkillsLoseTogether:
+    def lost(self, number: int) -> Outcome:
+        """Seven of twenty tasks, others for each skill."""
+        return each(20, "p") | {f"t{(number * 7 + place) % 20}": "f" for place in range(7)}
+
+    def test_is_no_chance_though_it_may_be_of_each(self) -> None:
+        found = diff_reports(many(10, lambda _: each(20, "p")), many(10, self.lost))
+        assert {skill.verdict for skill in found.skills} == {"inconclusive"}
+        (failure,) = gate_failures(found, "worse")
+        assert failure.startswith("10 skills together lost 35.0 pp on 20 tasks (p = 9.5e-07), though of none alone")
+        (alone,) = diff_reports(many(1, lambda _: each(20, "p")), many(1, self.lost)).skills
+        assert alone.verdict == "worse"
+
+    def test_beside_a_skill_that_fails_alone_it_is_not_said(self) -> None:
+        broken = reports(each(20, "f"), "broken")
+        before = many(9, lambda _: each(20, "p")) + reports(each(20, "p"), "broken")
+        assert [failure.split()[0] for failure in gate_failures(diff_reports(before, many(9, self.lost) + broken), "worse")] == [
+            "broken@1.0.0"
+        ]
+
+    @pytest.mark.parametrize("min_effect", [0.3, 0.36])
+    def test_only_what_counts_does(self, min_effect: float) -> None:
+        found = diff_reports(many(10, lambda _: each(20, "p")), many(10, self.lost), min_effect=min_effect)
+        assert len(gate_failures(found, "worse")) == (min_effect < 0.35)
+
+    def test_gains_of_others_count_against_it(self) -> None:
+        better = [report for name in "wxyz" for report in reports(each(20, "p"), name)]
+        worst = [report for name in "wxyz" for report in reports(each(20, "f"), name)]
+        found = diff_reports(many(10, lambda _: each(20, "p")) + worst, many(10, self.lost) + better)
+        assert (found.together and found.together.mean_difference) == pytest.approx((4 - 3.5) / 14)
+        assert gate_failures(found, "worse") == []
+
+    def test_where_nothing_changed_it_is_seldom_said(self) -> None:
+        random, p_values = np.random.default_rng(1), []
+        for _ in range(100):
+            sides = random.random((2, 4, 12)) < np.linspace(0.3, 0.95, 12)
+            before, after = ([outcome_of(side[number]) for number in range(4)] for side in sides)
+            together = diff_reports(many(4, before.__getitem__), many(4, after.__getitem__)).together
+            p_values.append(together.p_value if together else 0.0)
+        assert sum(p_value <= 0.05 for p_value in p_values) <= 11  # 5 are expected, and 11 are three standard errors
+
+    def test_one_skill_is_none_together(self) -> None:
+        assert diff_reports(many(1, self.lost), many(1, self.lost)).together is None
 
 
 @pytest.mark.parametrize(("min_effect", "failures"), [(0.02, 1), (0.0201, 0)])
