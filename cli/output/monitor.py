@@ -30,11 +30,10 @@ class MonitorDisplay(NullObserver):
 
 
 def monitor_gate_passed(summary: MonitorSummary, fail_on: str | None) -> bool:
-    """Whether the status is better than `fail_on`; without one the gate is open."""
-
+    """Whether the status is better than `fail_on`, and most of what was read could be judged; without one the gate is open."""
     if fail_on is None:
         return True
-    if summary.judge_failed:
+    if summary.judge_failed or summary.mostly_bad:
         return False
     limit = {"warning": 1, "critical": 2}[fail_on]
     return summary.status != "insufficient_data" and SEVERITY[summary.status] < limit
@@ -57,7 +56,7 @@ def show_monitor(summary: MonitorSummary, fail_on: str | None, passed: bool) -> 
     session.say_stored(summary.store, f"monitor {summary.monitor_id}")
     if fail_on is not None:
         verdict = "passed" if passed else "failed"
-        why = "too little could be judged" if summary.judge_failed else f"the status is {summary.status}"
+        why = "too little could be judged" if summary.judge_failed or summary.mostly_bad else f"the status is {summary.status}"
         session.say(f"gate {verdict}: {why}, and --fail-on {fail_on}", style="green" if passed else "red")
 
 

@@ -43,6 +43,11 @@ class MonitorSummary:
     task_runs: int = 0
     unrecorded: str | None = None
 
+    @property
+    def mostly_bad(self) -> bool:
+        """Whether more than half of what was read of the skill cannot be used: an agent that answers nothing writes such records."""
+        return self.bad > (self.read - self.other) / 2
+
 
 def summary_line(status: HealthStatus, figures: WindowFigures, read: int, sampled: int, bad: int) -> str:
     """The result in one line."""

@@ -115,6 +115,17 @@ def test_p40_too_few_samples_pass_no_gate(served: Any) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(("without", "code"), [(60, 0), (61, 1)])
+def test_an_agent_that_mostly_writes_no_answer_passes_no_gate(served: Any, without: int, code: int) -> None:
+    crashed = "".join(f"{json.dumps({'id': f'c{number}', 'note': 'crashed'})}\n" for number in range(without))
+    fine = "".join(f"{json.dumps({'id': number, 'output': 'ok', 'expected': 'ok'})}\n" for number in range(60))
+    served.write("log.jsonl", fine + crashed)
+    result = served.call("monitor", "log.jsonl", "--rate", "1", "--fail-on", "critical")
+    assert (result.code, f"records {60 + without}  sampled 60  bad {without}\n" in result.out) == (code, True)
+    assert ("gate failed: too little could be judged" in result.out) is (code == 1)
+
+
+@pytest.mark.slow
 def test_two_agents_that_both_count_from_1_pass_no_gate_by_hiding_each_other(served: Any) -> None:
     for name, answer in (("a", "ok"), ("b", "wrong")):
         lines = (json.dumps({"id": number, "agentId": name, "output": answer, "expected": "ok"}) for number in range(1, 61))
