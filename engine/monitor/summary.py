@@ -45,7 +45,7 @@ class MonitorSummary:
 
     @property
     def mostly_bad(self) -> bool:
-        """Whether more than half of what was read of the skill cannot be used: an agent that answers nothing writes such records."""
+        """Whether more than half of what was read of the skill cannot be used, as where an agent crashes before it answers."""
         return self.bad > (self.read - self.other) / 2
 
 
