@@ -161,8 +161,14 @@ def last_good_runs(evidence: SuiteEvidence) -> list[str | None]:
 
 
 def _last_good(run: SuiteRun, history: SuiteHistory, report: SkillCompletionReport) -> str | None:
-    past = history.of(report.skill_id, _version(run, history, report), judge_of(report))
+    past = _past(run, history, report)
     return next((night.run_id for night in reversed(past) if night.good), None)
+
+
+def _past(run: SuiteRun, history: SuiteHistory, report: SkillCompletionReport) -> list[PastNight]:
+    """The skill's nights by the same judge; of other suites those on the same benchmark, since others use the same task ids."""
+    past = history.of(report.skill_id, _version(run, history, report), judge_of(report))
+    return [night for night in past if not history.of_others or night.benchmark_id == report.benchmark_id]
 
 
 def _version(run: SuiteRun, history: SuiteHistory, report: SkillCompletionReport) -> str | None:
@@ -188,9 +194,7 @@ def _skills(store: Store, night_id: str, evidence: SuiteEvidence) -> list[SkillN
     run, history = evidence.run, evidence.history
     if run.run_id is None:
         return []
-    own = {
-        report.skill_key: history.of(report.skill_id, _version(run, history, report), judge_of(report)) for report in run.reports
-    }
+    own = {report.skill_key: _past(run, history, report) for report in run.reports}
     wanted = {run.run_id, *(run_id for past in own.values() for night in past for run_id in night.runs)}
     outcomes: dict[tuple[str, str, str], list[TaskOutcome]] = {}
     for outcome in task_outcomes(store, wanted):
@@ -203,6 +207,7 @@ def _skills(store: Store, night_id: str, evidence: SuiteEvidence) -> list[SkillN
             confirm_run_id=None,
             skill_id=report.skill_id,
             skill_version=report.skill_version,
+            benchmark_id=report.benchmark_id,
             good=True,
             judge=judge_of(report),
         )
@@ -223,8 +228,8 @@ def _skills(store: Store, night_id: str, evidence: SuiteEvidence) -> list[SkillN
 
 
 def _had_good_nights(history: SuiteHistory, skill_id: str, version: str | None) -> bool:
-    """Whether the skill had any, by whatever judge."""
-    return any(night.good for night in history.of(skill_id, version))
+    """Whether the skill had any in this suite, by whatever judge."""
+    return not history.of_others and any(night.good for night in history.of(skill_id, version))
 
 
 def _items_of(night: PastNight, outcomes: Mapping[tuple[str, str, str], list[TaskOutcome]]) -> list[TaskOutcome]:

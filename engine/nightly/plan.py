@@ -229,6 +229,7 @@ class PastNight:
     confirm_run_id: str | None
     skill_id: str
     skill_version: str
+    benchmark_id: str | None
     good: bool
     judge: str | None
 
@@ -259,7 +260,7 @@ class SuiteHistory:
 
     `lost` is by skill. `points` are the completion rates of every night by ``id@version``, oldest first. `last` are the skills of
     the suite's last night that had any, also those that were gone in it. `effects` are the differences that an Agent Skill made
-    in each night, oldest first.
+    in each night, oldest first. `of_others`: the suite has no nights of its own, and these are those of others.
     """
 
     nights: list[PastNight] = field(default_factory=list)
@@ -267,6 +268,7 @@ class SuiteHistory:
     points: dict[str, list[tuple[str, float]]] = field(default_factory=dict)
     last: list[LastNight] = field(default_factory=list)
     effects: list[EffectPoint] = field(default_factory=list)
+    of_others: bool = False
 
     def of(self, skill_id: str, version: str | None = None, judge: str | None = None, most: int = WATCHED) -> list[PastNight]:
         """The skill's good nights, at most so many, and those since the last of them; of every version where `version` is None.
@@ -289,10 +291,16 @@ class SuiteHistory:
 
 
 def suite_history(store: Store, suite: str, before: str | None = None) -> SuiteHistory:
-    """The suite's history, from the table of nights, or of those `before` a night; empty for a suite that never ran."""
-    rows = [row for row in _rows(store, suite) if before is None or row["night_id"] < before]
+    """The suite's history, from the table of nights, or of those `before` a night.
+
+    One that never ran, which may be another one under a new name, has the nights of all suites of the store (`of_others`).
+    """
+    own = [row for row in _rows(store, suite) if before is None or row["night_id"] < before]
+    rows = own or [row for row in _rows(store, None) if before is None or row["night_id"] < before]
     landed = store.tables.files("items")
     nights = [_past_night(row) for row in rows if row["skill_id"] is not None and row["run_id"] in landed]
+    if not own:
+        return SuiteHistory(nights=nights, of_others=True)
     return SuiteHistory(nights=nights, lost=_lost(rows), points=_points(rows), last=_last(rows), effects=_effects(store, rows))
 
 
@@ -313,7 +321,7 @@ def _last(rows: Iterable[dict[str, Any]]) -> list[LastNight]:
 
 def _past_night(row: dict[str, Any]) -> PastNight:
     """Whether it was good is read off the verdict: earlier versions wrote that of the suite."""
-    names = ("night_id", "run_id", "confirm_run_id", "skill_id", "skill_version", "judge")
+    names = ("night_id", "run_id", "confirm_run_id", "skill_id", "skill_version", "benchmark_id", "judge")
     return PastNight(**{name: row[name] for name in names}, good=row["verdict"] not in BAD)
 
 

@@ -72,12 +72,14 @@ class Nights:
     def evidence(self, *runs: SuiteRun, baseline: str | None = None, night_id: str = "tonight") -> list[SuiteEvidence]:
         return gather(self.store, night_id, runs, [suite_history(self.store, run.suite.name) for run in runs], baseline)
 
-    def night(self, outcome: Outcome, fresh: Outcome | None = None, *, neighbour: bool = False, **more: Any) -> SuiteOutcome:
+    def night(
+        self, outcome: Outcome, fresh: Outcome | None = None, *, neighbour: bool = False, suite: Suite = SUITE, **more: Any
+    ) -> SuiteOutcome:
         """A whole night of one suite, recorded; with `neighbour` another skill of it is down."""
         day = next(self.days)
         night_id = f"202601{day:02}T000000Z-9999"
-        (evidence,) = self.evidence(self.run(outcome, day, **more), night_id=night_id)
-        again = self.run(fresh, day, number=2, **more) if fresh else None
+        (evidence,) = self.evidence(self.run(outcome, day, suite, **more), night_id=night_id)
+        again = self.run(fresh, day, suite, number=2, **more) if fresh else None
         found = {0: FreshRuns(tallies=count_tallies(again.reports[0].task_results), run_id=again.run_id)} if again else {}
         skills = [
             SkillOutcome(
@@ -98,15 +100,16 @@ class Nights:
         if neighbour:
             report = skills[0].report.model_copy(update={"skill_id": "neighbour"})
             skills.append(SkillOutcome(report=report, classification=Classification(verdict="failed", explanation="down")))
-        suite = SuiteOutcome(
-            name="sums",
+        ended = SuiteOutcome(
+            name=suite.name,
+            benchmark_id="sums",
             run_id=evidence.run.run_id,
             skills=skills,
             failures=evidence.run.failures,
             gone=gone(replace(evidence.run, reports=[skill.report for skill in skills]), evidence.history),
         )
-        record_night(self.store, NightSummary(night_id=night_id, store=self.store.path, suites=[suite]))
-        return suite
+        record_night(self.store, NightSummary(night_id=night_id, store=self.store.path, suites=[ended]))
+        return ended
 
 
 @pytest.fixture
@@ -194,6 +197,17 @@ def test_a_night_whose_every_task_changed_passes_no_gate_and_the_next_one_is_com
     assert (verdicts(later), [skill.classification.left_open for skill in later.skills]) == (["steady"], [False])
 
 
+def test_a_suite_that_never_ran_is_compared_with_the_nights_of_its_skills_in_others(nights: Nights) -> None:
+    nights.night(FINE)
+    (evidence,) = nights.evidence(nights.run(BROKEN, 2, SUITE.model_copy(update={"name": "renamed"})))
+    assert (evidence.skills[0].moved(), evidence.history.last) == (["t3"], [])
+    other = nights.run(
+        dict.fromkeys(TASKS, "f"), 3, SUITE.model_copy(update={"name": "another"}), digests=dict.fromkeys(TASKS, "other")
+    )
+    (found,) = classify("tonight", nights.evidence(other)[0].skills, {})
+    assert (found.verdict, found.left_open) == ("new", False), "other tasks of the same benchmark are no change of this suite"
+
+
 def test_a_skill_that_could_not_be_reached_before_is_only_new(nights: Nights) -> None:
     nights.night(dict.fromkeys(TASKS, "i"))
     (evidence,) = nights.evidence(nights.run(FINE, 2, digests=dict.fromkeys(TASKS, "other")))
@@ -250,10 +264,11 @@ def test_a_baseline_that_is_not_there_is_a_failure_of_the_suite_and_hides_nothin
 
 
 def test_suites_have_pasts_of_their_own(nights: Nights) -> None:
-    nights.night(FINE)
     other = SUITE.model_copy(update={"name": "others"})
-    (evidence,) = nights.evidence(nights.run(FINE, 2, other))
-    assert evidence.diffs == []
+    first = nights.night(FINE)
+    second = nights.night(FINE, suite=other)
+    assert [night.run_id for night in suite_history(nights.store, "sums").nights] == [first.run_id]
+    assert [night.run_id for night in suite_history(nights.store, "others").nights] == [second.run_id]
 
 
 def test_p95_a_skill_that_is_down_does_not_freeze_its_neighbours(nights: Nights) -> None:
@@ -315,7 +330,9 @@ def test_nights_of_earlier_versions_are_read_skill_by_skill(nights: Nights) -> N
 
 def test_nights_with_another_judge_are_no_reference() -> None:
     judges = {"n1": None, "n2": "small (v1)", "n3": "large (v1)"}
-    history = SuiteHistory(nights=[PastNight(name, name, None, "adder", "1.0.0", True, judge) for name, judge in judges.items()])
+    history = SuiteHistory(
+        nights=[PastNight(name, name, None, "adder", "1.0.0", "sums", True, judge) for name, judge in judges.items()]
+    )
     assert [night.night_id for night in history.of("adder", judge="large (v1)")] == ["n1", "n3"]
     assert [night.night_id for night in history.of("adder")] == ["n1", "n2", "n3"]
 
