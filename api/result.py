@@ -93,10 +93,12 @@ class EvaluationResult:
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the reports as a JSON report, which `compare` and ``eval-skills report`` read; missing folders are made.
 
+        They name their run, so that no gate compares it with itself.
+
         Raises:
             UsageError: the file cannot be written, or its name ends as that of another format does (``.html``, ``.csv`` …).
         """
-        from eval_skills.reporting.json_report import render_reports
+        from eval_skills.reporting.json_report import ReportedRun, of_run, render_reports
         from eval_skills.reporting.writing import format_of_ending
 
         file = Path(path)
@@ -107,7 +109,7 @@ class EvaluationResult:
             )
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(render_reports(self.reports), encoding="utf-8")
+            file.write_text(render_reports(of_run(self.reports, ReportedRun(run_id=self.run_id))), encoding="utf-8")
         except OSError as error:
             raise UsageError(f"{file}: the report cannot be written: {error.strerror}; name another file") from None
         return file

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import eval_skills as es
+from eval_skills.cli.main import call
 from eval_skills.core.errors import InputError, UsageError, UserError
 from eval_skills.core.models import SkillResponse
 from eval_skills.reporting.json_report import read_reports
@@ -118,6 +119,14 @@ def test_it_is_saved_as_a_report(result: es.EvaluationResult, tmp_path: Path) ->
     assert [skill.change for skill in es.compare(result, file).skills] == ["compared", "compared"]
     with pytest.raises(UsageError, match="the report cannot be written: Is a directory"):
         result.save(tmp_path)
+
+
+def test_a_copy_of_a_saved_result_is_the_same_run_to_a_gate(
+    result: es.EvaluationResult, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = [str(result.save(tmp_path / name)) for name in ("a.json", "b.json")]
+    assert call(["report", "diff", *files, "--fail-on", "worse"]) == 2
+    assert f"both sides are of run {result.run_id}" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("name", "other"), [("x.html", "html"), ("x.MD", "markdown"), ("x.csv", "csv"), ("x.xml", "junit")])
