@@ -272,18 +272,6 @@ class TestAChangedTask:
         assert (found.tasks_changed, found.statistics and found.statistics.tasks) == ([], 8)
 
 
-class TestItemsWithoutAVerdictBefore:
-    def test_where_nothing_can_have_been_lost_the_gate_passes(self) -> None:
-        found = diff_reports(reports({**each(19, "p"), "x": "i"}), reports({**each(19, "p"), "x": "p"}))
-        assert (found.skills[0].left_open, gate_failures(found, "worse")) == (True, [])
-        assert len(gate_failures(found, "not-proven")) == 1
-
-    @pytest.mark.parametrize("after", ["f", "i"])
-    def test_where_something_can_it_does_not(self, after: str) -> None:
-        found = diff_reports(reports({**each(19, "p"), "x": "i"}), reports({**each(19, "p"), "x": after}))
-        assert [failure.split(":")[0] for failure in gate_failures(found, "worse")] == ["s@1.0.0 could not be judged"]
-
-
 class TestHowManyTasksAreCompared:
     def test_a_gate_on_less_than_half_of_the_tasks_does_not_pass(self) -> None:
         whole = reports(each(12, "p"))
