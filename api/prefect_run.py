@@ -1,7 +1,7 @@
 """An evaluation as a Prefect flow for a Python caller: a server behind it, and silence unless asked otherwise.
 
 Calls that overlap, in threads or one inside another, share one API: the events by which Prefect records task runs all go to the
-server of whoever sent the first one of a process.
+server that the process sent its first one to.
 """
 
 from __future__ import annotations

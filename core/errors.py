@@ -28,6 +28,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from eval_skills.core.models import SkillResponse
@@ -176,3 +177,13 @@ class SimulatorError(ItemError):
     def __init__(self, message: str, *, code: str = "SIMULATOR_ERROR") -> None:
         super().__init__(message)
         self.code = code
+
+
+def causes_of(error: BaseException) -> Iterator[BaseException]:
+    """The exception and all of its causes, each once: a program may have made them a circle."""
+    each: BaseException | None = error
+    seen: set[int] = set()
+    while each is not None and id(each) not in seen:
+        seen.add(id(each))
+        yield each
+        each = each.__cause__ or each.__context__

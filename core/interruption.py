@@ -9,6 +9,8 @@ import threading
 from collections.abc import Iterator
 from types import CodeType, TracebackType
 
+from eval_skills.core.errors import causes_of
+
 _RAISE = dis.opmap["RAISE_VARARGS"]
 
 
@@ -21,15 +23,7 @@ def ctrl_c_behind(error: BaseException) -> KeyboardInterrupt | None:
     """
     if threading.current_thread() is not threading.main_thread():
         return None
-    return next((each for each in _causes(error) if isinstance(each, KeyboardInterrupt) and _is_of_a_signal(each)), None)
-
-
-def _causes(error: BaseException | None) -> Iterator[BaseException]:
-    seen: set[int] = set()
-    while error is not None and id(error) not in seen:
-        seen.add(id(error))
-        yield error
-        error = error.__cause__ or error.__context__
+    return next((each for each in causes_of(error) if isinstance(each, KeyboardInterrupt) and _is_of_a_signal(each)), None)
 
 
 def _is_of_a_signal(interrupt: KeyboardInterrupt) -> bool:

@@ -11,7 +11,6 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
 from inspect import isawaitable
@@ -75,14 +74,6 @@ def said_by(error: Exception) -> str:
     while (shorter := _PREFIX.sub("", text.lstrip())) != text:
         text = shorter
     return one_line(text, SHOWN_CHARS) or type(error).__name__
-
-
-def causes_of(error: BaseException) -> Iterator[BaseException]:
-    """The exception and all of its causes."""
-    each: BaseException | None = error
-    while each is not None:
-        yield each
-        each = each.__cause__ or each.__context__
 
 
 def response_headers(error: Exception) -> dict[str, str]:

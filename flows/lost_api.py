@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from eval_skills.core.errors import causes_of
 from eval_skills.engine.observer import Observed
 
 T = TypeVar("T")
@@ -54,7 +55,7 @@ def loss_of(error: BaseException) -> str | None:
     """Why Prefect's API is gone, if that is why `error` was raised; what skills and judges do never is."""
     import httpx
 
-    for each in _chain(error):
+    for each in causes_of(error):
         if isinstance(each, httpx.TimeoutException):
             return "it does not answer in time"
         if isinstance(each, httpx.TransportError):
@@ -66,12 +67,4 @@ def loss_of(error: BaseException) -> str | None:
 
 def interruption_of(error: BaseException) -> KeyboardInterrupt | None:
     """The interruption that Prefect was reporting when `error` was raised, if so: without an API it cannot report it."""
-    return next((each for each in _chain(error) if isinstance(each, KeyboardInterrupt)), None)
-
-
-def _chain(error: BaseException | None) -> Iterator[BaseException]:
-    seen: set[int] = set()
-    while error is not None and id(error) not in seen:
-        seen.add(id(error))
-        yield error
-        error = error.__cause__ or error.__context__
+    return next((each for each in causes_of(error) if isinstance(each, KeyboardInterrupt)), None)

@@ -158,7 +158,7 @@ class ApiServer:
 
     @property
     def has_ended(self) -> bool:
-        """Whether it is private and its process is no more."""
+        """Whether it is private, and its process has ended."""
         return self.process is not None and self.process.poll() is not None
 
     def wait_until_ready(self, tell: Callable[[str], object] = lambda line: None) -> None:

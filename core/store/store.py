@@ -48,8 +48,7 @@ class Store:
     left to be published and could not be.
 
     Raises:
-        UsageError: `path` is not a path, or some other file, or there is no such bucket, or the credentials are missing or
-            refused.
+        UsageError: `path` is of another type or names a file, there is no such bucket, or the credentials are missing or refused.
         RunError: the object storage cannot be reached.
     """
 

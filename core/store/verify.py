@@ -198,7 +198,7 @@ def _leftovers(store: Store) -> Iterator[Finding]:
     root = store.layout.root
     for path in sorted(root.rglob(".*.tmp")) if root.is_dir() else ():
         run = next((part for part in (path.parent.name, *path.name.split(".")) if is_run_id(part)), "")
-        run = run if run and store.run_folder(run).is_dir() else ""  # the files of some tables have ids that are no run's
+        run = run if run and store.run_folder(run).is_dir() else ""  # files of some tables have ids that look like a run's
         if not run or not is_locked(store.journal_path(run)):
             yield Finding("leftover", str(path), "what a process that was stopped had begun to write", run)
     runs = root / "runs"

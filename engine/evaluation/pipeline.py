@@ -24,7 +24,7 @@ def found_skills(request: PipelineRequest) -> FoundSkills:
 
 def evaluation_of(request: PipelineRequest, found: FoundSkills) -> EvaluateRequest:
     """The evaluation of the skills that were found; what was found and cannot be used is noted for its manifest, and so is the
-    completion rate that the selection asks: whoever reads the stored run later judges it by that.
+    completion rate that the selection requires, by which the stored run is judged later.
 
     Raises:
         InputError: the strategy's file cannot be used.

@@ -7,8 +7,8 @@ import re
 from socket import gaierror
 from typing import TYPE_CHECKING
 
-from eval_skills.core.errors import JudgeError
-from eval_skills.core.llm import QUOTA, SHOWN_CHARS, causes_of, response_headers, said_by
+from eval_skills.core.errors import JudgeError, causes_of
+from eval_skills.core.llm import QUOTA, SHOWN_CHARS, response_headers, said_by
 from eval_skills.core.rate_limits.headers import wait_s
 from eval_skills.core.text import one_line
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from eval_skills.core.errors import InfraError, ItemError, SkillError, SkillUnavailable
-from eval_skills.core.llm import ANY_KEY, QUOTA, causes_of, load_with_openai, retry_after_s, said_by
+from eval_skills.core.errors import InfraError, ItemError, SkillError, SkillUnavailable, causes_of
+from eval_skills.core.llm import ANY_KEY, QUOTA, load_with_openai, retry_after_s, said_by
 
 REQUEST_S = 3600.0
 """How long a request may take for the client library; the time limit of the item ends it before."""

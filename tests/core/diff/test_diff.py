@@ -13,7 +13,6 @@ from eval_skills.core.diff.model import ReportDiff, SkillDiff
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.metrics.reports import skill_reports
 from eval_skills.core.models import Benchmark, SkillCompletionReport
-from eval_skills.reporting.ranking import caveats
 from tests.tables import each_row
 
 Outcome = Mapping[str, str]
@@ -272,23 +271,6 @@ class TestAChangedTask:
         assert (found.tasks_changed, found.statistics and found.statistics.tasks) == ([], 8)
 
 
-class TestHowManyTasksAreCompared:
-    def test_a_gate_on_less_than_half_of_the_tasks_does_not_pass(self) -> None:
-        whole = reports(each(12, "p"))
-        (failure,) = gate_failures(diff_reports(whole, reports(each(5, "p"))), "worse")
-        assert failure.startswith("s@1.0.0 could not be judged: only 5 of 12 tasks of the earlier side are compared")
-        for fail_on in ("worse", "not-proven"):
-            assert len(gate_failures(diff_reports(whole, reports(each(5, "p"))), fail_on)) == 1
-        assert gate_failures(diff_reports(whole, reports(each(6, "p"))), "worse") == []
-        assert gate_failures(diff_reports(reports(each(6, "p")), reports(each(100, "p"))), "worse") == []
-
-    def test_changed_tasks_are_not_compared_either(self) -> None:
-        old, new = (dict.fromkeys(each(12, ""), "old") | dict.fromkeys(each(7, ""), side) for side in ("old", "new"))
-        asked = (reports(each(12, "p"), digests=digests) for digests in (old, new))
-        judged = (reports(each(12, "p"), scorings=digests) for digests in (old, new))
-        assert [len(gate_failures(diff_reports(*sides), "worse")) for sides in (asked, judged)] == [1, 1]
-
-
 class TestATaskThatIsJudgedOtherwise:
     def test_it_is_listed_apart_and_enters_no_verdict(self) -> None:
         before = reports(each(10, "p"), scorings=dict.fromkeys(each(10, ""), "old"))
@@ -312,23 +294,6 @@ class TestATaskThatIsJudgedOtherwise:
         known = reports(each(8, "p"), scorings=dict.fromkeys(each(8, ""), "new"))
         for sides in ((known, reports(each(8, "p"))), (reports(each(8, "p")), known)):
             assert diff_reports(*sides).skills[0].tasks_judged_otherwise == []
-
-
-class TestSeveralVersionsOfASkillsFiles:
-    def test_no_gate_passes_and_the_comparison_says_so(self) -> None:
-        whole = reports(each(9, "pp"), skill_digest="sha256:1")
-        mixed = reports(each(9, "pp"), skill_digest=["sha256:1"] * 16 + ["sha256:2"] * 2)
-        said = "its files changed before its run was continued: 16 items are of sha256:1 and 2 items are of sha256:2"
-        for sides, side in (((whole, mixed), "after"), ((mixed, whole), "before")):
-            found = diff_reports(*sides)
-            assert found.skills[0].explanation.endswith(f"; {side}, {said}")
-            for fail_on in ("worse", "not-proven"):
-                assert gate_failures(found, fail_on) == [f"s@1.0.0 could not be judged: {side}, {said}; evaluate it anew"]
-        assert gate_failures(diff_reports(whole, whole), "worse") == []
-        assert caveats(mixed) == [f"s@1.0.0: {said}"]
-
-    def test_items_that_do_not_say_their_version_are_of_one(self) -> None:
-        assert caveats(reports(each(3, "p"), skill_digest=["sha256:1", None, None])) == []
 
 
 class TestNotProven:

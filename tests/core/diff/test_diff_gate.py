@@ -12,6 +12,7 @@ from eval_skills.core.diff.diff import diff_reports
 from eval_skills.core.diff.gate import gate_failures
 from eval_skills.core.diff.model import ReportDiff
 from eval_skills.core.models import SkillCompletionReport
+from eval_skills.reporting.ranking import caveats
 from tests.core.diff.test_diff import Outcome, each, reports
 from tests.tables import each_row
 
@@ -229,3 +230,37 @@ def test_only_a_loss_that_counts_fails_a_gate(min_effect: float, failures: int) 
 def test_a_loss_beside_ignored_items_that_nothing_could_show_is_not_passed() -> None:
     found = diff_reports(reports({"a": "pi"}), reports({"a": "fi"}), missing="ignore")
     assert [failure.partition(":")[0] for failure in gate_failures(found, "worse")] == ["s@1.0.0 could not be judged"]
+
+
+class TestHowManyTasksAreCompared:
+    def test_a_gate_on_less_than_half_of_the_tasks_does_not_pass(self) -> None:
+        whole = reports(each(12, "p"))
+        (failure,) = gate_failures(diff_reports(whole, reports(each(5, "p"))), "worse")
+        assert failure.startswith("s@1.0.0 could not be judged: only 5 of 12 tasks of the earlier side are compared")
+        for fail_on in ("worse", "not-proven"):
+            assert len(gate_failures(diff_reports(whole, reports(each(5, "p"))), fail_on)) == 1
+        assert gate_failures(diff_reports(whole, reports(each(6, "p"))), "worse") == []
+        assert gate_failures(diff_reports(reports(each(6, "p")), reports(each(100, "p"))), "worse") == []
+
+    def test_changed_tasks_are_not_compared_either(self) -> None:
+        old, new = (dict.fromkeys(each(12, ""), "old") | dict.fromkeys(each(7, ""), side) for side in ("old", "new"))
+        asked = (reports(each(12, "p"), digests=digests) for digests in (old, new))
+        judged = (reports(each(12, "p"), scorings=digests) for digests in (old, new))
+        assert [len(gate_failures(diff_reports(*sides), "worse")) for sides in (asked, judged)] == [1, 1]
+
+
+class TestSeveralVersionsOfASkillsFiles:
+    def test_no_gate_passes_and_the_comparison_says_so(self) -> None:
+        whole = reports(each(9, "pp"), skill_digest="sha256:1")
+        mixed = reports(each(9, "pp"), skill_digest=["sha256:1"] * 16 + ["sha256:2"] * 2)
+        said = "its files changed before its run was continued: 16 items are of sha256:1 and 2 items are of sha256:2"
+        for sides, side in (((whole, mixed), "after"), ((mixed, whole), "before")):
+            found = diff_reports(*sides)
+            assert found.skills[0].explanation.endswith(f"; {side}, {said}")
+            for fail_on in ("worse", "not-proven"):
+                assert gate_failures(found, fail_on) == [f"s@1.0.0 could not be judged: {side}, {said}; evaluate it anew"]
+        assert gate_failures(diff_reports(whole, whole), "worse") == []
+        assert caveats(mixed) == [f"s@1.0.0: {said}"]
+
+    def test_items_that_do_not_say_their_version_are_of_one(self) -> None:
+        assert caveats(reports(each(3, "p"), skill_digest=["sha256:1", None, None])) == []

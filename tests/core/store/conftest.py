@@ -18,7 +18,17 @@ from eval_skills.core.models import (
     Summary,
     TokenCost,
 )
-from eval_skills.core.store import Journal, Manifest, ManifestBenchmark, ManifestSkill, Store, land
+from eval_skills.core.store import (
+    Journal,
+    Manifest,
+    ManifestBenchmark,
+    ManifestSkill,
+    Store,
+    land,
+    land_items,
+    land_reports,
+    write_manifest,
+)
 
 MakeResult = Callable[..., ItemResult]
 MakeReport = Callable[..., SkillCompletionReport]
@@ -122,3 +132,25 @@ def make_manifest(run_id: str) -> Callable[..., Manifest]:
         return Manifest(**{**given, **fields})
 
     return make
+
+
+RUNS = ("20261121T233824Z-0001", "20261122T233824Z-0002", "20261123T233824Z-0003")
+
+
+@pytest.fixture
+def landed(
+    store: Store,
+    make_result: Callable[..., Any],
+    make_report: Callable[..., Any],
+    make_manifest: Callable[..., Manifest],
+) -> Store:
+    """Three runs with items and reports."""
+    for run_id in RUNS:
+        write_manifest(store.run_folder(run_id), make_manifest(run_id=run_id))
+        land_items(store, run_id, [make_result(f"t{number}", run_id=run_id) for number in range(20)])
+        land_reports(store, run_id, None, [make_report()], benchmark_version="1.0.0")
+    return store
+
+
+def file_of(store: Store, table: Any, run_id: str) -> Path:
+    return Path(store.tables.files(table, [run_id])[run_id])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import shutil
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -13,36 +12,14 @@ import pytest
 
 from eval_skills.core.errors import InputError, RunError, UsageError
 from eval_skills.core.store import Journal, Manifest, Store, land_items, land_reports, read_journal, read_manifest, write_manifest
-from eval_skills.core.store.digests import record_digest
-from eval_skills.core.store.files import RunLock
 from eval_skills.core.store.history import past_runs, task_outcomes
 from eval_skills.core.store.layout import TableName
 from eval_skills.core.store.retention import note_pruned, pruned_words
 from eval_skills.core.store.sql import query
-from eval_skills.core.store.verify import Verified, verify
+from eval_skills.core.store.verify import verify
 from eval_skills.core.trend.trend import every_trend, trend
 from eval_skills.engine.repair import repair
-
-RUNS = ("20261121T233824Z-0001", "20261122T233824Z-0002", "20261123T233824Z-0003")
-
-
-@pytest.fixture
-def landed(
-    store: Store,
-    make_result: Callable[..., Any],
-    make_report: Callable[..., Any],
-    make_manifest: Callable[..., Manifest],
-) -> Store:
-    """Three runs with items and reports."""
-    for run_id in RUNS:
-        write_manifest(store.run_folder(run_id), make_manifest(run_id=run_id))
-        land_items(store, run_id, [make_result(f"t{number}", run_id=run_id) for number in range(20)])
-        land_reports(store, run_id, None, [make_report()], benchmark_version="1.0.0")
-    return store
-
-
-def file_of(store: Store, table: Any, run_id: str) -> Path:
-    return Path(store.tables.files(table, [run_id])[run_id])
+from tests.core.store.conftest import RUNS, file_of
 
 
 def test_what_is_as_it_was_written_is_well(landed: Store) -> None:
@@ -308,155 +285,3 @@ def test_a_statement_that_is_wrong_reads_no_file(landed: Store, monkeypatch: pyt
     monkeypatch.setattr(type(landed.tables), "leave_out_damaged", lambda *_: pytest.fail("no file is the cause"))
     with pytest.raises(UsageError, match="the query failed"):
         query(landed, "SELECT nothing_of_this_name FROM items")
-
-
-def test_what_stopped_processes_left_is_found_and_what_works_is_not(landed: Store) -> None:
-    scratch = landed.layout.root / "items" / f".items.date=2026-11-21.{RUNS[0]}.parquet.tmp"
-    scratch.write_bytes(b"half")
-    lock = landed.journal_path(RUNS[0]).with_suffix(".lock")
-    lock.parent.mkdir(parents=True, exist_ok=True)
-    lock.write_text("1")
-    assert [(each.kind, each.path) for each in verify(landed).findings] == [("leftover", str(scratch)), ("leftover", str(lock))]
-    with RunLock(landed.journal_path(RUNS[0])):
-        assert verify(landed).findings == []
-
-
-def test_a_broken_journal_or_manifest_is_named(landed: Store) -> None:
-    folder = landed.run_folder(RUNS[0])
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "manifest.json").write_text("{")
-    landed.journal_path(RUNS[0]).write_bytes(b"{}\n")
-    assert [each.kind for each in verify(landed).findings] == ["manifest", "journal"]
-
-
-@pytest.mark.parametrize("name", ["journal.lock", ".manifest.json.1.tmp"])
-def test_what_another_process_takes_up_before_it_is_removed_stays(
-    landed: Store, name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It was a leftover when it was looked at; then the run goes on."""
-    left = landed.run_folder(RUNS[0]) / name
-    left.touch()
-    taken: list[RunLock] = []
-
-    def then_taken(store: Store) -> Verified:
-        found = verify(store)
-        taken.append(RunLock(store.journal_path(RUNS[0])))
-        return found
-
-    monkeypatch.setattr("eval_skills.engine.repair.verify", then_taken)
-    [finding] = repair(landed).findings
-    assert (finding.path, finding.run_id) == (str(left), RUNS[0])
-    assert finding.repaired.startswith(f"not repaired: run {RUNS[0]} is being written by process ")
-    assert left.exists()
-    with pytest.raises(UsageError, match="is being written by process"):
-        RunLock(landed.journal_path(RUNS[0]))
-    taken[0].release()
-    monkeypatch.undo()
-    left.touch()
-    assert [each.repaired for each in repair(landed).findings] == ["removed"]
-    assert not left.exists()
-
-
-def test_reports_in_a_folder_that_is_no_date_are_moved_back_and_not_made_anew(landed: Store) -> None:
-    here = file_of(landed, "reports", RUNS[0])
-    whole, there = here.read_bytes(), here.parent.with_name("date=foo") / here.name
-    there.parent.mkdir()
-    here.rename(there)
-    assert [(each.kind, each.path) for each in repair(landed).findings] == [("misplaced", str(there))]
-    assert here.read_bytes() == whole
-
-
-@pytest.mark.parametrize("day", ["foo", "2026-02-30", "20261121", ""])
-def test_a_file_in_a_folder_that_is_no_date_is_left_out_and_named(landed: Store, day: str) -> None:
-    here = file_of(landed, "items", RUNS[0])
-    there = here.parent.with_name(f"date={day}") / here.name
-    there.parent.mkdir()
-    here.rename(there)
-    told: list[str] = []
-    landed.tables.tell = told.append
-    assert query(landed, "SELECT run_id, date FROM items").num_rows == 40
-    assert len(landed.items()) == 40
-    assert len([each for each in told if f"left out: {there}: its folder is not named by a date" in each]) == 1
-    assert [(each.kind, each.path, each.run_id) for each in verify(landed).findings] == [("misplaced", str(there), RUNS[0])]
-    [mended] = repair(landed).findings
-    assert mended.repaired == f"moved to {here}, where it landed"
-    assert verify(landed).findings == []
-    assert len(landed.items()) == 60
-
-
-def test_a_copy_in_a_folder_that_is_no_date_is_put_aside(landed: Store) -> None:
-    here = file_of(landed, "items", RUNS[0])
-    there = here.parent.with_name("date=foo") / here.name
-    there.parent.mkdir()
-    there.write_bytes(here.read_bytes())
-    [finding] = repair(landed).findings
-    assert (finding.kind, finding.repaired) == ("misplaced", f"now {there.name}.broken")
-    assert verify(landed).findings == []
-    assert here.exists()
-
-
-@pytest.fixture
-def earlier(landed: Store, make_result: Callable[..., Any], make_report: Callable[..., Any]) -> Store:
-    """A store whose first run landed once more; then what had landed before was put in its place."""
-    before = {path: path.read_bytes() for path in (file_of(landed, "items", RUNS[0]), file_of(landed, "reports", RUNS[0]))}
-    land_items(landed, RUNS[0], [make_result("again", run_id=RUNS[0])])
-    land_reports(landed, RUNS[0], None, [make_report(1.0)], benchmark_version="1.0.0")
-    assert verify(landed).findings == []
-    for path, content in before.items():
-        assert path.read_bytes() != content
-        path.write_bytes(content)
-    return landed
-
-
-def test_an_earlier_version_of_a_file_is_found(earlier: Store, make_result: Callable[..., Any]) -> None:
-    found = verify(earlier).findings
-    assert [(each.kind, each.table, each.run_id) for each in found] == [
-        ("earlier", table, RUNS[0]) for table in ("items", "reports")
-    ]
-    assert "it has landed again since" in found[0].problem
-    land_items(earlier, RUNS[0], [make_result("once more", run_id=RUNS[0])])
-    assert [(each.kind, each.table) for each in verify(earlier).findings] == [("earlier", "reports")]
-
-
-def test_of_an_earlier_version_reports_are_made_anew_and_items_stay(earlier: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("eval_skills.engine.repair._report", lambda store, run_id: f"made anew of {run_id}")
-    whole = file_of(earlier, "items", RUNS[0]).read_bytes()
-    items, reports = repair(earlier).findings
-    assert items.repaired == "not repaired: nothing else in the store holds it"
-    assert reports.repaired == f"made anew of {RUNS[0]}"
-    assert file_of(earlier, "items", RUNS[0]).read_bytes() == whole
-
-
-def test_what_landed_before_a_landing_that_was_stopped_is_no_earlier_version(landed: Store) -> None:
-    """The digest is written down before the file has its name."""
-    relative = landed.tables.relative(str(file_of(landed, "items", RUNS[0])))
-    scratch = landed.tables.scratch(relative)
-    record_digest(landed.layout, relative, "0" * 64)
-    assert [(each.kind, each.path) for each in verify(landed).findings] == [("leftover", str(scratch))]
-    assert [each.repaired for each in repair(landed).findings] == ["removed"]
-    assert verify(landed).findings == []
-
-
-def test_damage_beside_a_leftover_stays_damage(landed: Store) -> None:
-    file = file_of(landed, "items", RUNS[0])
-    landed.tables.scratch(landed.tables.relative(str(file)))
-    with file.open("ab") as content:
-        content.write(b"x")
-    assert {each.kind for each in verify(landed).findings} == {"damaged", "leftover"}
-    digests = (landed.layout.root / "digests.jsonl").read_bytes()
-    repair(landed)
-    assert (landed.layout.root / "digests.jsonl").read_bytes() == digests
-
-
-@pytest.mark.parametrize("with_items", [True, False])
-def test_a_whole_folder_of_a_run_that_is_gone_is_named(landed: Store, with_items: bool) -> None:
-    folder = landed.run_folder(RUNS[0])
-    shutil.rmtree(folder)
-    if not with_items:
-        for table in ("items", "reports"):
-            file_of(landed, table, RUNS[0]).unlink()
-    found = {(each.kind, each.path) for each in verify(landed).findings}
-    assert ("missing", str(folder)) in found
-    assert [each.repaired for each in repair(landed).findings if each.path == str(folder)] == [
-        "not repaired: nothing else in the store holds it"
-    ]
