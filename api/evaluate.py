@@ -15,7 +15,7 @@ from eval_skills.adapters.python.host.errors import a_type
 from eval_skills.adapters.python.in_process import ObjectSkill
 from eval_skills.api.evaluators import OwnEvaluators
 from eval_skills.api.inputs import SkillLike, TasksLike, read_skills, read_tasks
-from eval_skills.api.options import NEEDS_PREFECT, EvaluateOptions, evaluate_request, in_python, python_words
+from eval_skills.api.options import NEEDS_PREFECT, EvaluateOptions, check_resume, evaluate_request, in_python, python_words
 from eval_skills.api.result import EvaluationResult
 from eval_skills.core.config.limits import LOCAL
 from eval_skills.core.errors import UsageError
@@ -26,7 +26,8 @@ from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.evaluation.asyncio_support import run_on_own_loop
 from eval_skills.engine.evaluation.handover import HeldInMemory, holding
 from eval_skills.engine.evaluation.in_process import evaluate_here
-from eval_skills.engine.evaluation.plan import RunPlan, make_plan
+from eval_skills.engine.evaluation.plan import RunPlan
+from eval_skills.engine.evaluation.resume import plan_for
 from eval_skills.engine.evaluation.summary import RunSummary
 
 
@@ -42,8 +43,9 @@ def evaluate(
     """Let every skill answer every task, and score the answers; what a skill does wrong is in the result, and never raised.
 
     `skills` are functions, coroutine functions, LangChain runnables, `Skill`s and paths: one, several, or by name in a dict.
-    `tasks` are dicts, `EvalTask`s, a DataFrame, a `Benchmark`, its id, or a path. With `store` the run is kept there; without one
-    nothing is kept on disk. `prefect` runs it as a Prefect flow, silently unless `verbose`.
+    `tasks` are dicts, `EvalTask`s, a DataFrame, a `Benchmark`, its id, or a path. With `store` the run is kept there, and goes on
+    with `resume` if it is interrupted; without one nothing is kept on disk. `prefect` runs it as a Prefect flow, silently unless
+    `verbose`.
 
     It works where an event loop runs, too, as in a notebook: coroutine functions are called on a loop of another thread. To have
     them called on your own loop, await `aevaluate`.
@@ -87,7 +89,7 @@ class _Asked:
     def plan(self) -> RunPlan:
         """The checked plan of its run."""
         with holding(self.held):
-            return make_plan(self.request)
+            return plan_for(self.request)
 
     def result(self, summary: RunSummary) -> EvaluationResult:
         """What a caller gets of the run, with its reports in the order of its skills."""
@@ -106,7 +108,7 @@ class _Asked:
             run_id=summary.run_id,
             store=None if self.folder else self.request.store,
             remarks=[in_python(each) for each in remarks],
-            stopped=summary.stop_line,
+            stopped=None if summary.stop_line is None else in_python(summary.stop_line),
         )
 
     def __enter__(self) -> Self:
@@ -123,6 +125,7 @@ def _asked(skills: Any, tasks: Any, store: Any, options: Mapping[str, Any], *, p
     unfit = next((name for name in NEEDS_PREFECT if name in options), None)
     if unfit and not prefect:
         raise UsageError(f"{unfit} is about the Prefect task runs of an evaluation; add prefect=True, or leave it out")
+    check_resume(options, store)
     own = OwnEvaluators()
     options = own.in_options(options)
     request = evaluate_request(options, format=[])

@@ -11,7 +11,7 @@ from typing import Any
 from eval_skills.core.config.limits import LOCAL
 from eval_skills.core.errors import UsageError
 from eval_skills.scorers.custom.function import function_scorer
-from eval_skills.scorers.registry import ScorerEntry, knowing, known_scorer, name_of_scorer
+from eval_skills.scorers.registry import ScorerEntry, knowing, name_of_scorer, registered_scorer
 
 
 @dataclass(slots=True)
@@ -36,7 +36,7 @@ class OwnEvaluators:
         if isinstance(given, type):
             raise UsageError(f"{place} is the class {given.__name__}; give an instance of it, or a function")
         name = self._name_of(given)
-        is_taken = known_scorer(name) is not None
+        is_taken = registered_scorer(name) is not None
         if is_taken or self._functions.get(name, given) is not given:
             whose = "a scorer" if is_taken else "another function that judges here"
             raise UsageError(f"{place}: {name} is the name of {whose}, too; rename the function")

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any, Literal, TypedDict, TypeVar
 
 from eval_skills.core.config.judging import ScoringOptions
+from eval_skills.core.config.options import option_of
 from eval_skills.core.documents.loading import validate
 from eval_skills.core.errors import InputError, RunError, UsageError, UserError
 from eval_skills.core.models import Weights
@@ -46,6 +47,9 @@ class EvaluateOptions(ScoreOptions, total=False):
     cannot be used. The limits and the sandbox hold processes: a function of this program is refused with them. `record` writes
     all answers to a file, and `replay` takes them from it; `cache` keeps the answers of skills that have a folder, and
     `cache_runs` shares them among runs. `items_per_task`, `task_runner` and `fail_fast` need ``prefect=True``.
+
+    `resume` goes on with a run of the `store`, by its id, its beginning, or ``"latest"``, and asks only what has no result yet;
+    with `retry_errors` its errors and timeouts, too.
     """
 
     runs: int
@@ -83,6 +87,8 @@ class EvaluateOptions(ScoreOptions, total=False):
     items_per_task: int | Literal["auto"]
     task_runner: str
     fail_fast: bool
+    resume: str
+    retry_errors: bool
 
 
 NEEDS_PREFECT = ("items_per_task", "task_runner", "fail_fast")
@@ -91,7 +97,6 @@ INSTEAD = {
     "own_tests": "name a skill's tests as tasks; those of many skills run with: eval-skills eval --own-tests --skills FOLDER",
     "map": "import the table first: eval-skills benchmarks import table FILE --map TARGET=COLUMN --output FOLDER",
     "traces": "evaluate recorded runs with: eval-skills eval --traces FILE",
-    "resume": "go on with a run with: eval-skills eval --resume RUN_ID",
     "format": "write the result with result.save(PATH), or with: eval-skills report convert",
     "output_dir": "write the result with result.save(PATH), or with: eval-skills report convert",
     "min_completion": "assert on result.completion",
@@ -114,6 +119,15 @@ def evaluate_request(options: Mapping[str, Any], **own: Any) -> EvaluateRequest:
     return _validated(EvaluateRequest, {**options, **own})
 
 
+def check_resume(options: Mapping[str, Any], store: object) -> None:
+    """Refuse, with a UsageError, a `resume` that names no run, or that has no store to find one in."""
+    run = options.get("resume")
+    if run is not None and store is None:
+        raise UsageError("resume goes on with a run of a store; give its place as store")
+    if isinstance(run, str) and not run.strip():
+        raise UsageError("resume is blank; give the id of a run, the beginning of one, or latest")
+
+
 def scoring_options(options: Mapping[str, Any]) -> ScoringOptions:
     """The options of scoring alone; raises as `evaluate_request`."""
     for name in options:
@@ -124,12 +138,15 @@ def scoring_options(options: Mapping[str, Any]) -> ScoringOptions:
 def in_python(said: str) -> str:
     """What is said to the command line's user, for a Python caller: its options without dashes, but for whole commands."""
     words, command, rest = said.partition("eval-skills ")
-    named = _OPTION.sub(lambda found: found[1].replace("-", "_") if found[1] in _OPTIONS else found[0], words)
-    return named.replace("--resume", "eval-skills eval --resume") + command + rest
+    words = _RUN_TO_RESUME.sub(r'resume="\1"', words)
+    named = _OPTION.sub(lambda found: _OPTIONS.get(found[0], found[0]), words)
+    return named + command + rest
 
 
-_OPTION = re.compile(r"(?<![\w-])--([a-z]+(?:-[a-z]+)*)(?![\w.-])")
-_OPTIONS = {each.replace("_", "-") for each in (*EvaluateOptions.__optional_keys__, "skills", "tasks", "store", "arms", "old")}
+_OPTION = re.compile(r"(?<![\w-])--[a-z]+(?:-[a-z]+)*(?![\w.-])")
+_RUN_TO_RESUME = re.compile(r"(?<![\w-])--resume (\d{8}T\d{6}Z-\w+)")
+_OF_THE_CALL = ("skills", "tasks", "benchmark", "store", "arms", "old")
+_OPTIONS = {option_of(name): name for name in (*EvaluateOptions.__optional_keys__, *_OF_THE_CALL)}
 
 
 @contextmanager

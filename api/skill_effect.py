@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from eval_skills.api.evaluators import OwnEvaluators
 from eval_skills.api.inputs import TasksLike, read_tasks
-from eval_skills.api.options import NEEDS_PREFECT, EvaluateOptions, evaluate_request, python_words
+from eval_skills.api.options import NEEDS_PREFECT, EvaluateOptions, check_resume, evaluate_request, python_words
 from eval_skills.api.result import EvaluationResult
 from eval_skills.core.diff.model import Judgement
 from eval_skills.core.errors import RunError, UsageError
@@ -23,7 +23,7 @@ from eval_skills.core.store import Store
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.evaluation.handover import HeldInMemory, holding
 from eval_skills.engine.evaluation.in_process import evaluate_in_process
-from eval_skills.engine.evaluation.plan import make_plan
+from eval_skills.engine.evaluation.resume import plan_for
 from eval_skills.engine.evaluation.summary import RunSummary
 from eval_skills.engine.skill_effect.arms import Agent, Arms, arms_asked
 from eval_skills.engine.skill_effect.experiment import arms_folder, effect_of_reports, experiment, experiment_of
@@ -164,6 +164,7 @@ def skill_effect(
     if not sources:
         raise UsageError("skills is empty; give the folder of an Agent Skill")
     _refuse(options, prefect=prefect)
+    check_resume(options, store)
     chosen = arms_asked(None if arms is None else list(arms), None if old is None else str(old), option="arms")
     asked = Agent(runtime=agent, model=model, config=dict(agent_config or {}))
     own = OwnEvaluators()
@@ -208,7 +209,7 @@ def _request(options: Mapping[str, Any], store: str, tasks: Any, own: OwnEvaluat
 
 def _run(request: EvaluateRequest, made: Arms, benchmark: Benchmark | None, *, prefect: bool, verbose: bool) -> RunSummary:
     with holding(HeldInMemory(load_skills(list(made.arms.values())), benchmark)):
-        plan = make_plan(request)  # what is wrong with the call is said before a server is started for it
+        plan = plan_for(request)  # what is wrong with the call is said before a server is started for it
         summary = _with_prefect(request, verbose=verbose) if prefect else evaluate_in_process(plan)
     if summary.is_partial:
         why = summary.stop_line or f"the run stopped early: {summary.finished:,} of {summary.planned:,} items"

@@ -266,18 +266,16 @@ def checked_plan(request: EvaluateRequest | PipelineRequest) -> tuple[EvaluateRe
     """
     from eval_skills.engine.definition.request import PipelineRequest
     from eval_skills.engine.evaluation.pipeline import evaluation_of, found_skills, strategy_of
-    from eval_skills.engine.evaluation.plan import make_plan
-    from eval_skills.engine.evaluation.resume import resumed_plan
+    from eval_skills.engine.evaluation.resume import plan_for
     from eval_skills.reporting.writing import check_formats
 
     check_formats(request.format)
     if not isinstance(request, PipelineRequest):
-        return request, resumed_plan(request) if request.resume else make_plan(request), []
+        return request, plan_for(request), []
     strategy_of(request)
     found = found_skills(request)
     asked = evaluation_of(request, found)
-    plan = resumed_plan(asked) if asked.resume else make_plan(asked)
-    return asked, plan, [bad.remark for bad in found.invalid]
+    return asked, plan_for(asked), [bad.remark for bad in found.invalid]
 
 
 def observed(call: Callable[[], Any], command: str, *, of_a_night: bool = False) -> Any:

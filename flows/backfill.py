@@ -18,8 +18,7 @@ from eval_skills.engine.backfill.request import BackfillRequest
 from eval_skills.engine.backfill.summary import BackfillSummary, backfill_summary
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.evaluation.in_process import evaluate_in_process
-from eval_skills.engine.evaluation.plan import make_plan
-from eval_skills.engine.evaluation.resume import resumed_plan
+from eval_skills.engine.evaluation.resume import plan_for
 from eval_skills.engine.evaluation.summary import RunSummary
 from eval_skills.flows.evaluate import evaluate
 from eval_skills.flows.lost_api import Recording, flow_result
@@ -49,7 +48,7 @@ def backfill(request: BackfillRequest) -> BackfillSummary:
         if recording.lost is None:
             with called_by.by(Caller("backfill")):
                 return evaluate(asked)
-        return evaluate_in_process(resumed_plan(asked) if asked.resume else make_plan(asked))
+        return evaluate_in_process(plan_for(asked))
 
     def carried_out(work: PeriodWork) -> PeriodOutcome:
         outcome: PeriodOutcome = recording.step(lambda: _in_a_flow_run_of_its_own(session, work), lambda: session.carry_out(work))

@@ -37,8 +37,8 @@ def resume_words(run_id: str, store: str, stopped: str | None = None, command: s
 
 
 NOT_CONTINUED = (
-    "cannot be continued: its skills or tasks are objects of a Python program, which no command has; "
-    "call es.evaluate again in that program"
+    "cannot be continued by a command: its skills or tasks are objects of a Python program; "
+    "call es.evaluate there again, with the same store and resume"
 )
 """Said of a run that is not finished and whose manifest `is_of_a_program`."""
 

@@ -113,16 +113,18 @@ def find_scorer(name: str) -> ScorerEntry:
     Raises:
         InputError: there is none, or the plug-in cannot be loaded.
     """
-    own = _of_the_caller.get()
-    if name in own:
-        return own[name]
     if (found := known_scorer(name)) is None:
-        names = sorted({*scorer_names(), *(entry.name for entry in own.values())})
+        names = sorted({*scorer_names(), *(entry.name for entry in _of_the_caller.get().values())})
         raise InputError(f"unknown scorer {name!r}{nearest(name, [*names, *_entries])}; available: {', '.join(names)}")
     return found
 
 
 def known_scorer(name: str) -> ScorerEntry | None:
+    """The scorer that `knowing` names, else `registered_scorer`; raises as that does."""
+    return _of_the_caller.get().get(name) or registered_scorer(name)
+
+
+def registered_scorer(name: str) -> ScorerEntry | None:
     """The registered scorer of that name or alias, or the installed plug-in; None where there is none.
 
     Raises:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from eval_skills.core.config import LlmSettings
 from eval_skills.core.config.limits import RunLimits
+from eval_skills.core.config.options import option_of
 from eval_skills.core.documents.loading import validate_known
 from eval_skills.core.errors import UsageError
 from eval_skills.core.models import Attempt, Model
@@ -20,6 +21,7 @@ from eval_skills.core.store.files import RunLock
 from eval_skills.core.store.journal import ItemKey
 from eval_skills.core.store.newer import newer_remarks
 from eval_skills.core.store.retention import pruned_words
+from eval_skills.core.text import first_of, plural
 from eval_skills.engine.definition.benchmark import digests_of_the_same
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.discovery import folders_at
@@ -27,7 +29,7 @@ from eval_skills.engine.evaluation.handover import held_in_memory
 from eval_skills.engine.evaluation.plan import Item, RunPlan, make_plan
 from eval_skills.engine.stored_runs.reports import refuse_without_evaluator
 from eval_skills.engine.stored_runs.run_ids import LATEST, named_run
-from eval_skills.reporting.stopping import NOT_CONTINUED
+from eval_skills.reporting.stopping import NOT_CONTINUED, resume_words
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -35,6 +37,9 @@ if TYPE_CHECKING:
 
 RUN_ID_SECOND = "%Y%m%dT%H%M%SZ"
 """The moment at the beginning of a run id."""
+
+TASKS_NAMED = 5
+"""So many tasks are named by a remark; of more it says how many."""
 
 WRITER_PERIOD_S = 1.0
 """How often it is looked whether another process still writes a run."""
@@ -46,7 +51,6 @@ _FOLLOW_THE_NEW_CALL = (
 )  # fmt: skip
 """What a resuming call may change; everything else decides results and stays as it was."""
 _PLACES = ("skills", "benchmark", "tasks", "benchmarks_dir", "traces", "replay", "record")
-_OPTIONS = {"timeout_ms": "timeout", "task_ids": "task", "task_tags": "tag", "llm": "judge-model"}
 
 
 def wait_for_writer(store: Store, run_id: str) -> None:
@@ -63,6 +67,11 @@ def continuing(request: EvaluateRequest, run_id: str) -> EvaluateRequest:
     """The request to go on with a run that `request` itself began: what decides results stays as the manifest has it."""
     said = {name: getattr(request, name) for name in _FOLLOW_THE_NEW_CALL if name in request.model_fields_set}
     return EvaluateRequest(**{**said, "resume": run_id})
+
+
+def plan_for(request: EvaluateRequest) -> RunPlan:
+    """The checked plan of a new run, or of the rest of the one that the request resumes; raises as these do."""
+    return resumed_plan(request) if request.resume else make_plan(request)
 
 
 @collection_paused()
@@ -89,16 +98,22 @@ def resumed_plan(request: EvaluateRequest) -> RunPlan:
     if held_in_memory() is None and manifest.is_of_a_program:
         raise UsageError(f"run {manifest.run_id} {NOT_CONTINUED}")
     then, unknown = _request(manifest, request)
+    if held_in_memory() is not None:
+        _refuse_what_a_program_cannot_hold(then, manifest.run_id)
     plan = make_plan(then, run_id=manifest.run_id)
+    if held_in_memory() is not None:
+        _refuse_other_skills(plan, manifest)
+    table = store.item_table(plan.run_id)
     remarks = [
         *manifest.skipped,
         *plan.remarks,
         *_changes(plan, manifest),
+        *_judged_otherwise(plan, table),
         *newer_remarks(store, manifest.run_id),
         *unknown,
     ]
     skipped = len(manifest.skipped) + plan.skipped
-    return rest_of(replace(plan, began=manifest.created_at, remarks=remarks, skipped=skipped))
+    return _rest(replace(plan, began=manifest.created_at, remarks=remarks, skipped=skipped), table)
 
 
 def rest_of(plan: RunPlan) -> RunPlan:
@@ -106,7 +121,10 @@ def rest_of(plan: RunPlan) -> RunPlan:
 
     Called again once the journal is open for writing, it leaves out what another process did since the plan was made.
     """
-    table = plan.store.item_table(plan.run_id)
+    return _rest(plan, plan.store.item_table(plan.run_id))
+
+
+def _rest(plan: RunPlan, table: pa.Table) -> RunPlan:
     done = _finished(table, except_errors=plan.request.retry_errors)
     left = plan.narrowed([item for item in plan.items if item.key not in done])
     return replace(left, tried_before=_open_attempts(table, left.items)) if plan.request.retry_errors else left
@@ -175,9 +193,8 @@ def _refuse_other_answers(then: EvaluateRequest, now: EvaluateRequest, run_id: s
         if isinstance(given, LlmSettings) and given.deciding == then.llm.deciding:
             continue
         if not (name in _PLACES and _same_places(given, getattr(then, name))) and given != getattr(then, name):
-            option = "--" + _OPTIONS.get(name, name.replace("_", "-"))
             raise UsageError(
-                f"{option} decides results and was {_shown(getattr(then, name))} when run {run_id} began; "
+                f"{option_of(name)} decides results and was {_shown(getattr(then, name))} when run {run_id} began; "
                 "leave it out, or start a new run without --resume"
             )
 
@@ -205,3 +222,32 @@ def _changes(plan: RunPlan, manifest: Manifest) -> list[str]:
         for key in plan.skills
         if plan.digests[key] != before.get(key)
     ]
+
+
+def _judged_otherwise(plan: RunPlan, table: pa.Table) -> list[str]:
+    """A remark where tasks have verdicts of something else than what judges them now; of earlier versions' it is not known."""
+    rows = table.select(["task_id", "scoring_digest"]).group_by(["task_id", "scoring_digest"]).aggregate([]).to_pylist()
+    known = [(row["task_id"], row["scoring_digest"]) for row in rows if row["scoring_digest"] is not None]
+    tasks = sorted({task for task, digest in known if digest != plan.digests.get(f"scoring/{task}")})
+    if not tasks:
+        return []
+    what = f"{plural(len(tasks), 'task')} ({first_of(tasks, TASKS_NAMED)})"
+    return [
+        f"what judges {what} changed since run {plan.run_id} began; older verdicts are kept, so no comparison can count "
+        "these tasks; rescore the run when it is finished"
+    ]
+
+
+def _refuse_what_a_program_cannot_hold(then: EvaluateRequest, run_id: str) -> None:
+    if then.traces or then.own_tests:
+        what = "scores recorded answers" if then.traces else "asks each skill its own tests"
+        raise UsageError(f"run {run_id} {what}; continue with: {resume_words(run_id, then.store)}")
+
+
+def _refuse_other_skills(plan: RunPlan, manifest: Manifest) -> None:
+    asked, given = {skill.key for skill in manifest.skills}, set(plan.skills)
+    if asked != given:
+        raise UsageError(
+            f"run {manifest.run_id} evaluates {', '.join(sorted(asked))}, and these skills are {', '.join(sorted(given))}; "
+            "give the same ones, or start a new run without --resume"
+        )

@@ -304,7 +304,8 @@ def manifest_of(plan: RunPlan) -> Manifest:
             "traces": _absolute(plan.request.traces),
             "replay": _absolute(plan.request.replay),
             "record": plan.request.record and str(Path(plan.request.record).resolve()),
-            "benchmark": _absolute(plan.request.benchmark),
+            # one that a program holds has a name, which is not that of a folder that happens to be here
+            "benchmark": _absolute(plan.request.benchmark) if plan.benchmark_path else plan.request.benchmark,
             "tasks": _absolute(plan.request.tasks),
             "benchmarks_dir": _absolute(plan.request.benchmarks_dir),
             "output_dir": str(Path(plan.request.output_dir).resolve()),

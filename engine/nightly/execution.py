@@ -13,8 +13,7 @@ from eval_skills.core.nightly.classification import classify
 from eval_skills.core.nightly.evidence import Classification, FreshRuns
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.evaluation.in_process import evaluate_in_process
-from eval_skills.engine.evaluation.plan import make_plan
-from eval_skills.engine.evaluation.resume import resumed_plan
+from eval_skills.engine.evaluation.resume import plan_for
 from eval_skills.engine.evaluation.summary import RunSummary
 from eval_skills.engine.nightly.effect import effect_run, night_effect
 from eval_skills.engine.nightly.events import prune_old_items, record_night
@@ -205,7 +204,7 @@ def _in_process(asked: Asked, lost: str) -> Evaluated:
     if asked.via is not None:
         return Evaluated(problems=[f"deployment {asked.via} cannot be reached: the Prefect API was lost ({lost})"])
     try:
-        plan = resumed_plan(asked.request) if asked.request.resume else make_plan(asked.request)
+        plan = plan_for(asked.request)
         return evaluated(evaluate_in_process(plan))
     except Exception as error:  # noqa: BLE001 - the suites of a night do not depend on each other: it becomes this one's result
         return Evaluated(problems=[told(error)])

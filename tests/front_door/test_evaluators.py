@@ -329,7 +329,7 @@ def test_a_stored_run_that_it_judged_is_not_judged_by_another_scorer_unasked(
     judge = "the run was judged by same_word, which is not known here: a function is known to the Python program"
     for command, why in (
         (["rescore", "latest"], judge),
-        (["eval", "--resume", "latest"], "cannot be continued: its skills or tasks are objects of a Python program"),
+        (["eval", "--resume", "latest"], "cannot be continued by a command: its skills or tasks are objects of a Python program"),
         (["backfill", "--mode", "rescore"], judge),
     ):
         assert call(command) == 2

@@ -104,9 +104,9 @@ def test_a_run_of_objects_is_not_offered_to_be_continued(tmp_path: Path, skill: 
     run = es.evaluate(skill, tasks, store=tmp_path / "store", max_duration_s=1e-6).run_id
     code, told = command("history", "--store", str(tmp_path / "store"))
     assert (code, "continue with" in told) == (0, False)
-    assert f"{run} cannot be continued: its skills or tasks are objects of a Python program" in told
+    assert f"{run} cannot be continued by a command: its skills or tasks are objects of a Python program" in told
     code, told = command("eval", "--resume", run, "--store", str(tmp_path / "store"))
-    assert (code, "call es.evaluate again in that program" in told) == (2, True)
+    assert (code, "call es.evaluate there again, with the same store and resume" in told) == (2, True)
 
 
 def command(*arguments: str) -> tuple[int, str]:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 OF_THE_CALL = {"skills", "tasks", "store"}
-NOT_IN_PYTHON = {"retry_errors", "trace_skill", "origin", "provenance", "at"}
+NOT_IN_PYTHON = {"trace_skill", "origin", "provenance", "at"}
 
 
 def test_every_name_is_there() -> None:

@@ -6,6 +6,7 @@ import asyncio
 import os
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -74,3 +75,17 @@ def test_a_run_that_stops_early_says_so(prefect_url: str, monkeypatch: pytest.Mo
     monkeypatch.setenv("PREFECT_API_URL", prefect_url)
     result = es.evaluate({"wrong": lambda _: 0}, TASKS, prefect=True, fail_fast=True, concurrency=1)
     assert [remark for remark in result.remarks if remark == "the run stopped early: 1 of 2 items"]
+
+
+def test_a_run_goes_on_with_prefect_and_without(prefect_url: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PREFECT_API_URL", prefect_url)
+
+    def evaluate(**options: Any) -> es.EvaluationResult:
+        return es.evaluate(upper, TASKS, store=tmp_path, evaluator=same, **options)
+
+    first = evaluate(prefect=True, max_duration_s=1e-6)
+    assert (first.stopped or "").startswith("stopped at max_duration_s 1e-06: ")
+    assert evaluate(resume="latest").stopped
+    whole = evaluate(prefect=True, resume="latest", max_duration_s=None)
+    assert (whole.run_id, whole.completion, len(whole.items)) == (first.run_id, 0.5, 2)
+    assert {item.task_run_id for item in evaluate(resume=whole.run_id).items} == {item.task_run_id for item in whole.items}

@@ -125,7 +125,9 @@ def test_a_function_has_no_folder_to_inspect() -> None:
         pytest.param("raise --runs, or --max-cost-x 3", "raise runs, or --max-cost-x 3", id="options"),
         pytest.param("--output-bytes a--runs", "--output-bytes a--runs", id="no-options-of-ours"),
         pytest.param("--cache: try: eval-skills eval --cache", "cache: try: eval-skills eval --cache", id="command"),
-        pytest.param("go on with --resume x --runs", "go on with eval-skills eval --resume x runs", id="resume"),
+        pytest.param("go on with --resume 20261127T233734Z-0a1b; x", 'go on with resume="20261127T233734Z-0a1b"; x', id="resume"),
+        pytest.param("--timeout 5, and --task x", "timeout_ms 5, and task_ids x", id="other-names"),
+        pytest.param("start anew without --resume", "start anew without resume", id="no-run-to-resume"),
     ],
 )
 def test_options_are_named_as_in_python(said: str, in_python: str) -> None:

@@ -11,7 +11,7 @@ from typing import Any, assert_type
 import pytest
 
 import eval_skills as es
-from eval_skills.core.errors import InputError, UsageError, UserError
+from eval_skills.core.errors import InputError, RunError, UsageError, UserError
 from eval_skills.engine.skill_effect.experiment import stored_effect
 from tests.front_door.test_result import ATTACK, read_html
 
@@ -73,6 +73,24 @@ def test_a_function_may_judge(agent: dict[str, str]) -> None:
         es.skill_effect(
             "csv-tools", agent="custom", agent_config=agent, tasks=tasks, evaluator=says_yes, prefect=True, task_runner="dask"
         )
+
+
+@pytest.mark.slow
+def test_an_experiment_that_stopped_goes_on(agent: dict[str, str]) -> None:
+    def effect(**options: Any) -> es.EffectResult:
+        return es.skill_effect("csv-tools", agent="custom", agent_config=agent, tasks=TASKS, store="store", **options)
+
+    with pytest.raises(RunError, match=r"stopped at max_duration_s 1e-06: .* of a part of them the effect is not known"):
+        effect(max_duration_s=1e-6)
+    with pytest.raises(UsageError, match="resume goes on with a run of a store"):
+        es.skill_effect("csv-tools", agent="custom", agent_config=agent, tasks=TASKS, resume="latest")
+    whole = effect(resume="latest", max_duration_s=None)
+    assert (whole.verdicts, whole.problems) == ({"without": "better"}, [])
+    assert list(es.Store("store").run_ids()) == [whole.run_id]
+    assert effect(resume=whole.run_id).verdicts == whole.verdicts
+    Path("csv-tools/SKILL.md").write_text("---\nname: csv-tools\ndescription: Reads tables.\n---\nSay no.\n")
+    with pytest.raises(UsageError, match="skills decides results and was"):
+        effect(resume=whole.run_id)
 
 
 @pytest.mark.slow

@@ -62,6 +62,10 @@ class Site:
         """The API's answer to a path and a JSON body."""
         return httpx.post(f"{self.url}/{path}", json=body, timeout=60, trust_env=False, verify=False).raise_for_status().json()
 
+    def forget(self, path: str) -> None:
+        """Delete what the API has at a path."""
+        httpx.delete(f"{self.url}/{path}", timeout=60, trust_env=False, verify=False).raise_for_status()
+
     def deployment(self, name: str) -> Any:
         """What the API knows of a deployment: ``evaluate/evaluate``."""
         return (

@@ -13,6 +13,7 @@ from eval_skills.core.errors import UsageError
 from eval_skills.core.models import ItemResult
 from eval_skills.core.store import Journal, Store, land, write_manifest
 from eval_skills.engine.definition.request import EvaluateRequest
+from eval_skills.engine.evaluation.in_process import evaluate_in_process
 from eval_skills.engine.evaluation.plan import Item, RunPlan, make_plan
 from eval_skills.engine.evaluation.resume import rest_of, resumed_plan
 from eval_skills.engine.evaluation.session import manifest_of
@@ -39,11 +40,12 @@ def result(plan: RunPlan, item: Item, status: Any = "pass") -> ItemResult:
     )
 
 
-def record(plan: RunPlan, **statuses: str) -> None:
-    """Put these tasks of the first run on record."""
+def record(plan: RunPlan, scoring_digest: str | None = None, /, **statuses: str) -> None:
+    """Put these tasks of the first run on record; without a digest as earlier versions did."""
     with Journal(plan.store.journal_path(plan.run_id)) as journal:
         for task, status in statuses.items():
-            journal.append(result(plan, Item("moody@1.0.0", task, 0), status))
+            made = result(plan, Item("moody@1.0.0", task, 0), status)
+            journal.append(made.model_copy(update={"scoring_digest": scoring_digest}))
 
 
 def left(plan: RunPlan) -> list[str]:
@@ -192,6 +194,29 @@ class TestWhatIsAsked:
         (tmp_path / "elsewhere").mkdir()
         monkeypatch.chdir(tmp_path / "elsewhere")
         assert left(resume()) == ["a"]
+
+
+def test_verdicts_of_something_else_are_named(begin: Begin, resume: Begin) -> None:
+    plan = begin("a", "b", "c", "d")
+    record(plan, plan.digests["scoring/a"], a="pass")
+    record(plan, b="pass")
+    assert resume().remarks == plan.remarks
+    record(plan, "sha256:0123456789abcdef", c="fail")
+    [remark] = resume().remarks
+    assert remark == (
+        f"what judges 1 task (c) changed since run {plan.run_id} began; older verdicts are kept, so no comparison can count "
+        "these tasks; rescore the run when it is finished"
+    )
+
+
+def test_what_another_process_did_meanwhile_is_not_asked_again(begin: Begin, resume: Begin) -> None:
+    plan = begin("fail", "pass")
+    rest = resume()
+    with Journal(plan.store.journal_path(plan.run_id)) as journal:  # a verdict that the task's skill would not get here
+        journal.append(result(plan, Item("moody@1.0.0", "fail", 0)).model_copy(update={"score": 1.0}))
+    summary = evaluate_in_process(rest)
+    [fail, _] = summary.reports[0].task_results
+    assert (summary.finished, fail.task_id, fail.status) == (2, "fail", "pass")
 
 
 @pytest.mark.parametrize("secret", ["none", "local", "markdown", "exact", "30000", "coding-easy", "timeoutMs", "true"])
