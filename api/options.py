@@ -172,7 +172,8 @@ def _validated(model: type[M], options: Mapping[str, Any]) -> M:
         return validate(model, listed)
     except InputError as error:
         place, _, inside = error.path.partition(".")
-        raise UsageError(f"{_snake(place)}{'.' if inside else ''}{inside}: {error.message}") from None
+        where = f"{_snake(place)}{'.' if inside else ''}{inside}: " if place else ""  # two options together have no place
+        raise UsageError(f"{where}{error.message}") from None
 
 
 def _snake(name: str) -> str:

@@ -145,7 +145,7 @@ def test_what_cannot_be_resumed(store: Path) -> None:
         es.evaluate(len, TASKS, resume="latest")
     with pytest.raises(UsageError, match=r"nothing to resume: the store .* holds no run; start one without resume"):
         evaluate(len, store, resume="latest")
-    with pytest.raises((UsageError, InputError), match="retry_errors is about an earlier run; name it with resume"):
+    with pytest.raises((UsageError, InputError), match=r"^retry_errors is about an earlier run; name it with resume"):
         evaluate(len, store, retry_errors=True)
 
 
