@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from eval_skills.cli.output.monitor import MonitorGate
     from eval_skills.engine.monitor.request import MonitorRequest
     from eval_skills.engine.monitor.summary import MonitorSummary
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -90,6 +92,9 @@ def monitor_command(
         Literal["warning", "critical"] | None,
         Parameter(group=RESULTS, help="Exit 1 when the status at the end is this or worse, or insufficient_data"),
     ] = None,
+    max_silence: Annotated[
+        float | None, Parameter(group=RESULTS, help="Exit 1 when the log has had no new record for more than so many seconds")
+    ] = None,
     store: Results = None,
 ) -> int:
     """Sample a log of production interactions, judge the sample, and report when its health changes.
@@ -104,6 +109,7 @@ def monitor_command(
 
     Example: eval-skills monitor ./logs --task coding-easy:add --follow
     """
+    from eval_skills.cli.output.monitor import MonitorGate
     from eval_skills.engine.monitor.request import MonitorRequest
 
     own = {
@@ -116,28 +122,30 @@ def monitor_command(
         benchmarks_dir=benchmarks_dir,
     )  # fmt: skip
     request = request_of(MonitorRequest, configured_options(MonitorRequest, flags) | own)
+    if max_silence is not None and not max_silence > 0:
+        raise UsageError(f"--max-silence: give a number of seconds above 0; got {max_silence}")
     if metrics_port is not None and not follow:
         raise UsageError("--metrics-port needs --follow: without it the call ends before anybody could ask")
     with metrics_at(metrics_port, metrics_host, request.store):
-        return _run(request, fail_on, judging)
+        return _run(request, MonitorGate(fail_on, max_silence), judging)
 
 
-def _run(request: MonitorRequest, fail_on: str | None, judging: JudgeFlags) -> int:
-    from eval_skills.cli.output.monitor import monitor_gate_passed, show_monitor
+def _run(request: MonitorRequest, gate: MonitorGate, judging: JudgeFlags) -> int:
+    from eval_skills.cli.output.monitor import show_monitor
     from eval_skills.engine.monitor.session import check_monitor
 
     task = check_monitor(request)  # before a server is started for nothing
     for remark in unused_judge_options(judging, task.scorings) if task.scorings else ():  # else the log itself says how to score
         current().remark(remark)
     summary = _watched(request)
-    passed = monitor_gate_passed(summary, fail_on)
-    show_monitor(summary, fail_on, passed)
+    why_not = gate.why_not(summary, datetime.now(UTC))
+    show_monitor(summary, gate, why_not)
     if summary.unrecorded is not None:
         missing = "Prefect's records of them are not, and changes of the status since then raised no event"
         current().remark(f"the samples are complete; {missing} ({summary.unrecorded})", style="red")
     if summary.judge_failed or summary.unrecorded:
         return UNFINISHED
-    return 0 if passed else GATE_FAILED
+    return GATE_FAILED if why_not else 0
 
 
 def _watched(request: MonitorRequest) -> MonitorSummary:

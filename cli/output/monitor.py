@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from eval_skills.cli.context import current, print_json
@@ -29,21 +31,50 @@ class MonitorDisplay(NullObserver):
         current().remark(f"{change.before} → {change.after}: {_rate(figures)}", style=STYLES[change.after])
 
 
-def monitor_gate_passed(summary: MonitorSummary, fail_on: str | None) -> bool:
-    """Whether the status is better than `fail_on`, and most of what was read could be judged; without one the gate is open."""
-    if fail_on is None:
-        return True
-    if summary.judge_failed or summary.mostly_bad:
-        return False
-    limit = {"warning": 1, "critical": 2}[fail_on]
-    return summary.status != "insufficient_data" and SEVERITY[summary.status] < limit
+@dataclass(frozen=True, slots=True)
+class MonitorGate:
+    """What a call must reach: a status better than `fail_on`, and a log that was silent for at most `max_silence_s`.
+
+    None asks for nothing.
+    """
+
+    fail_on: str | None
+    max_silence_s: float | None
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether there is one."""
+        return self.fail_on is not None or self.max_silence_s is not None
+
+    def why_not(self, summary: MonitorSummary, now: datetime) -> str | None:
+        """Why the gate has not passed at `now`; None where it has. Too little that could be judged passes no gate."""
+        if not self.is_asked:
+            return None
+        if summary.judge_failed or summary.mostly_bad:
+            return "too little could be judged"
+        if self.max_silence_s is not None and (silence := self._too_silent(summary, now)):
+            return silence
+        limit = {None: 3, "warning": 1, "critical": 2}[self.fail_on]
+        is_bad = summary.status == "insufficient_data" or SEVERITY[summary.status] >= limit
+        return f"the status is {summary.status}" if self.fail_on is not None and is_bad else None
+
+    def _too_silent(self, summary: MonitorSummary, now: datetime) -> str | None:
+        silence = summary.silence_s(now)
+        if silence is None:
+            return "since when the log has had no new record is not known"
+        is_over = self.max_silence_s is not None and silence > self.max_silence_s
+        return f"the log has had no new record for {shown.duration(silence)}" if is_over else None
+
+    def __str__(self) -> str:
+        asked = [f"--fail-on {self.fail_on}"] if self.fail_on is not None else []
+        return " and ".join([*asked, *([f"--max-silence {self.max_silence_s:g}"] if self.max_silence_s is not None else [])])
 
 
-def show_monitor(summary: MonitorSummary, fail_on: str | None, passed: bool) -> None:
-    """The status, the counts and the gate; or one JSON document."""
+def show_monitor(summary: MonitorSummary, gate: MonitorGate, why_not: str | None) -> None:
+    """The status, the counts and the gate, which has not passed where there is a `why_not`; or one JSON document."""
     session = current()
     if session.json:
-        print_json(_document(summary, fail_on, passed))
+        print_json(_document(summary, gate, why_not))
         return
     for remark in summary.remarks:
         session.remark(remark)
@@ -53,11 +84,12 @@ def show_monitor(summary: MonitorSummary, fail_on: str | None, passed: bool) -> 
     counts = {"records": summary.read, "sampled": summary.sampled, "bad": summary.bad}
     counts |= {name: count for name, count in _rarer(summary) if count}
     session.say("  ".join(f"{name} {count:,}" for name, count in counts.items()))
+    if summary.is_silent:
+        session.say(_silence(summary), style="yellow")
     session.say_stored(summary.store, f"monitor {summary.monitor_id}")
-    if fail_on is not None:
-        verdict = "passed" if passed else "failed"
-        why = "too little could be judged" if summary.judge_failed or summary.mostly_bad else f"the status is {summary.status}"
-        session.say(f"gate {verdict}: {why}, and --fail-on {fail_on}", style="green" if passed else "red")
+    if gate.is_asked:
+        verdict, style = ("failed", "red") if why_not else ("passed", "green")
+        session.say(f"gate {verdict}: {why_not or f'the status is {summary.status}'}, and {gate}", style=style)
 
 
 def _rarer(summary: MonitorSummary) -> tuple[tuple[str, int], ...]:
@@ -72,7 +104,14 @@ def _rate(figures: WindowFigures) -> str:
     return f"{shown.rate(figures.pass_rate)} of {plural(figures.size, 'sample')} in the window pass ({interval})"
 
 
-def _document(summary: MonitorSummary, fail_on: str | None, passed: bool) -> dict[str, Any]:
+def _silence(summary: MonitorSummary) -> str:
+    if summary.last_record is None:
+        return "no new record"
+    silence = (datetime.now(UTC) - summary.last_record).total_seconds()
+    return f"no new record since {summary.last_record.astimezone(UTC):%Y-%m-%d %H:%M} UTC, {shown.duration(silence)} ago"
+
+
+def _document(summary: MonitorSummary, gate: MonitorGate, why_not: str | None) -> dict[str, Any]:
     return {
         "monitorId": summary.monitor_id,
         "runId": summary.run_id,
@@ -93,11 +132,18 @@ def _document(summary: MonitorSummary, fail_on: str | None, passed: bool) -> dic
             for each in summary.changes
         ],
         "changeCount": summary.change_count,
-        "gate": {"failOn": fail_on, "passed": passed} if fail_on else None,
+        "lastRecord": summary.last_record and summary.last_record.isoformat(),
+        "gate": _gate(gate, why_not) if gate.is_asked else None,
         "remarks": summary.remarks,
         "store": summary.store,
         "flowRunPage": current().flow_run_page,
     }
+
+
+def _gate(gate: MonitorGate, why_not: str | None) -> dict[str, Any]:
+    silence = {} if gate.max_silence_s is None else {"maxSilenceS": gate.max_silence_s}
+    why = {"whyNot": why_not} if why_not else {}
+    return {"failOn": gate.fail_on, **silence, "passed": why_not is None, **why}
 
 
 def _window(figures: WindowFigures) -> dict[str, Any]:

@@ -78,6 +78,7 @@ class MonitorSession:
         self._judging = SampleJudging(self.task, self._redaction, request.concurrency)
         self._counts = MonitorCounts()
         self._judged_last: Batch | None = None
+        self._noted = 0
 
     def __enter__(self) -> Self:
         self._judge_remarks = check_judges_ready(self.task.scorings)
@@ -89,6 +90,7 @@ class MonitorSession:
             raise
         self._saved = found or MonitorState(monitor_id=self.monitor_id, log=self.request.log)
         self.health = HealthMonitor(self.request.rule, self._saved.samples, self._saved.announced)
+        self._last_record = self._saved.last_record
         known = self._saved.files
         self.reader = LogReader(Path(self.request.log), self._records, known, knows_rotated=self._saved.knows_rotated)
         return self
@@ -113,6 +115,7 @@ class MonitorSession:
                 return
             if self.reader.read > before:
                 idle_since = monotonic()
+            self._note_records()
             left = (self.request.idle_stop_s or float("inf")) - (monotonic() - idle_since)
             if left <= 0:
                 return
@@ -193,7 +196,14 @@ class MonitorSession:
             unjudged=counts.unjudged,
             judge_failed=counts.lost_batches > 0,
             task_runs=counts.batches,
+            last_record=self._last_record,
         )
+
+    def _note_records(self) -> None:
+        """Note that the log was not silent until now, if it has more records of the skill than were noted."""
+        found = self.reader.read - self._counts.other
+        if found > self._noted:
+            self._noted, self._last_record = found, datetime.now(UTC)
 
     def _samples(self, batch: Batch) -> list[Sample]:
         samples = []
@@ -233,6 +243,7 @@ class MonitorSession:
     def _save(self) -> None:
         if self.reader.bad and self.reader.read == self.reader.bad:
             return  # a wrong key or a wrong file: once that is fixed, reading has to start again
+        self._note_records()
         self._saved = MonitorState(
             monitor_id=self.monitor_id,
             log=str(Path(self.request.log).resolve()),
@@ -240,6 +251,7 @@ class MonitorSession:
             knows_rotated=True,
             window=window_of(self.health.samples),
             announced=self.health.announced,
+            last_record=self._last_record,
         )
         write_state(self._file, self._saved)
         self.store.publish()  # another machine that reads the log goes on from here

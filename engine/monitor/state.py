@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from pydantic import Field
+from pydantic import AwareDatetime, Field
 from pydantic_core import to_json
 
 from eval_skills.core.documents.loading import read_document, validate
@@ -36,7 +36,8 @@ class WindowSample(Model):
 class MonitorState(Model):
     """What the next call needs. `pending` is the batch that was about to land, until it is known that it has.
 
-    `knows_rotated`: `files` also holds what the log had been rotated to before the first call.
+    `knows_rotated`: `files` also holds what the log had been rotated to before the first call. `last_record`: when a new record
+    was last found; None where none has been since an earlier version wrote this.
     """
 
     monitor_id: str
@@ -46,6 +47,7 @@ class MonitorState(Model):
     window: list[WindowSample] = Field(default_factory=list)
     announced: HealthStatus = "insufficient_data"
     pending: str | None = None
+    last_record: AwareDatetime | None = Field(default=None, strict=False)
 
     @property
     def samples(self) -> list[Judged]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from eval_skills.core.monitoring import HealthStatus, StatusChange, WindowFigures
 from eval_skills.engine.observer import Observed
@@ -17,7 +18,8 @@ class MonitorSummary:
     had already, `shared_ids` among the sampled ones whose id is that of another interaction in the window, and `unjudged` ones
     that were left out. `judge_failed`: the judge failed on more than half of a batch, and nothing of
     it counts. `changes` are the last hundred of `change_count`. `flow_runs` and `task_runs`: what Prefect should have recorded;
-    `unrecorded` is why it could not, None where it did.
+    `unrecorded` is why it could not, None where it did. `last_record`: when this call or an earlier one last found a new record;
+    None where that is not known.
     """
 
     monitor_id: str
@@ -42,6 +44,16 @@ class MonitorSummary:
     flow_runs: tuple[str, ...] = ()
     task_runs: int = 0
     unrecorded: str | None = None
+    last_record: datetime | None = None
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether the log has nothing new of the skill in question."""
+        return self.read == self.other
+
+    def silence_s(self, now: datetime) -> float | None:
+        """For how many seconds the log has had no new record, at `now`; None where that is not known."""
+        return None if self.last_record is None else (now - self.last_record).total_seconds()
 
     @property
     def mostly_bad(self) -> bool:

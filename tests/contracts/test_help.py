@@ -107,7 +107,7 @@ OPTIONS: dict[tuple[str, ...], dict[str, str]] = {
         "--rate": "0.01", "--seed": "0", "--skill": "", "--field": "", "--evaluator": "exact", "--expect": "", "--task": "",
         "--benchmarks-dir": "", "--allow-custom-code": "", "--concurrency": "4", "--window": "200", "--min-sample": "30",
         "--warning": "0.85", "--critical": "0.7", "--hysteresis": "0.02", "--follow": "", "--interval": "10",
-        "--idle-stop": "", "--restart": "", "--fail-on": "critical", "--store": "./eval-store",
+        "--idle-stop": "", "--restart": "", "--fail-on": "critical", "--max-silence": "", "--store": "./eval-store",
         "--metrics-port": "none are served", "--metrics-host": "127.0.0.1",
         **JUDGED,
     },

@@ -8,6 +8,7 @@ import re
 import socket
 import time
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +60,8 @@ def answers(good: int, bad: int) -> str:
         pytest.param(["--task", "none.yaml"], "--task none.yaml: no such file", id="task"),
         pytest.param(["--skill", ""], "--skill is blank; give a value", id="blank-skill"),
         pytest.param(["--fail-on", "healthy"], "fail-on", id="fail-on"),
+        pytest.param(["--max-silence", "0"], "--max-silence: give a number of seconds above 0; got 0.0", id="silence"),
+        pytest.param(["--max-silence", "nan"], "--max-silence: give a number of seconds above 0; got nan", id="silence-nan"),
         pytest.param(["--store", "log.jsonl"], "log.jsonl' is a file; name a folder", id="store"),
     ],
 )
@@ -98,12 +101,32 @@ def test_it_samples_tells_goes_on_and_gates(served: Any) -> None:
     assert (document["status"], document["read"], document["sampled"]) == ("critical", 40, 40)
     assert document["window"]["passRate"] == 0.6
     assert [each["after"] for each in document["changes"]] == ["warning", "critical"]
-    assert document["gate"] == {"failOn": "critical", "passed": False}
+    assert document["gate"] == {"failOn": "critical", "passed": False, "whyNot": "the status is critical"}
     asked = served.call("query", "SELECT count(*) AS n FROM samples WHERE passed", "--json")
     assert asked.json == [{"n": 60}]
     broken = served.call("monitor", "log.jsonl", "--rate", "1", "--field", "output=replay")
     assert (broken.code, broken.out) == (2, "")
     assert "none of 101 records can be used; the first: log.jsonl:1: no answer: there is no key 'replay'" in broken.err
+
+
+@pytest.mark.slow
+def test_a_log_that_fell_silent_passes_no_gate_that_asks(served: Any) -> None:
+    served.write("log.jsonl", answers(40, 0))
+    command = ["monitor", "log.jsonl", "--rate", "1", "--evaluator", "contains", "--expect", '{"keywords": ["order"]}']
+    command += ["--field", "id=trace", "output=reply.text", "--fail-on", "critical", "--max-silence"]
+    first = served.call(*command, "3600")
+    assert (first.code, "no new record" in first.out) == (0, False), first.err
+    assert "gate passed: the status is healthy, and --fail-on critical and --max-silence 3600\n" in first.out
+    silent = served.call(*command, "1e-3")
+    assert silent.code == 1, silent.err
+    assert re.search(r"no new record since 20\d\d-\d\d-\d\d \d\d:\d\d UTC, [\d.]+ s ago\n", silent.out)
+    assert re.search(r"gate failed: the log has had no new record for [\d.]+ s, and --fail-on critical", silent.out)
+    document = served.call(*command, "3600", "--json").json
+    assert document["gate"] == {"failOn": "critical", "maxSilenceS": 3600, "passed": True}
+    assert datetime.fromisoformat(document["lastRecord"]) < datetime.now(UTC)
+    unknown = served.call(*command[:-3], "--max-silence", "5", "--skill", "nobody")
+    assert (unknown.code, "no new record\n" in unknown.out) == (1, True), unknown.err
+    assert "gate failed: since when the log has had no new record is not known, and --max-silence 5" in unknown.out
 
 
 @pytest.mark.slow

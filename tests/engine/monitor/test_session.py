@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -222,3 +223,40 @@ class TestBadRecords:
         assert (summary.window.pass_rate, summary.window.errors, summary.status) == (0.5, 1, "critical")
         assert list(store.samples()["status"]) == ["pass", "error"]
         assert "1 of 2 samples in the window are errors; they count as not passed" in summary.remarks
+
+
+class TestSilence:
+    """Since when the log has had no new record, over all calls."""
+
+    def test_it_lasts_until_there_is_a_new_record(self, log: Path, store: Store) -> None:
+        write(log, record(1), record(2))
+        first, _ = monitor(log, store, rate=1e-9)
+        assert first.last_record is not None
+        assert (first.is_silent, first.silence_s(first.last_record + timedelta(seconds=90))) == (False, 90)
+        second, _ = monitor(log, store, rate=1e-9)
+        assert (second.is_silent, second.last_record) == (True, first.last_record)
+        write(log, record(3))
+        third, _ = monitor(log, store, rate=1e-9)
+        assert third.last_record is not None
+        assert (third.is_silent, third.last_record > first.last_record) == (False, True)
+
+    def test_it_is_that_of_the_skill_in_question(self, log: Path, store: Store) -> None:
+        write(log, record(1, skillId="a"))
+        first, _ = monitor(log, store, skill="a")
+        write(log, record(2, skillId="b"))
+        second, _ = monitor(log, store, skill="a")
+        assert (second.read, second.is_silent, second.last_record) == (1, True, first.last_record)
+        nothing, _ = monitor(log, store, skill="c")
+        assert (nothing.is_silent, nothing.last_record, nothing.silence_s(datetime.now(UTC))) == (True, None, None)
+
+    def test_an_agent_that_writes_what_cannot_be_used_is_not_silent(self, log: Path, store: Store) -> None:
+        write(log, record(1))
+        first, _ = monitor(log, store)
+        with log.open("a") as file:
+            file.write("{\n")
+        write(log, record(2))
+        second, _ = monitor(log, store)
+        assert second.bad == 1
+        assert second.last_record is not None
+        assert first.last_record is not None
+        assert second.last_record > first.last_record
