@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -15,6 +16,7 @@ from eval_skills.scorers.registry import scorer
 from eval_skills.scorers.score import Score, expected_but_got
 
 _RIGHT = Score(1.0)
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
 
 @scorer("exact_match", aliases=("exact",))
@@ -25,8 +27,8 @@ class ExactMatch:
     Two scalars compare as text without outer white space, numbers, true, false and null by their JSON text, so that ``"5"``,
     ``5`` and ``5.0`` are one. Objects and arrays compare by deep JSON equality, types included, and never as text.
     ``caseSensitive`` false ignores the case of letters in texts, not in keys. ``numericTolerance`` is the greatest absolute
-    difference at which two numbers (or texts that read as numbers) are one, at every depth. An object answer is unwrapped,
-    unless `value` is an object itself.
+    difference at which two numbers (or texts that are one, such as ``"-1.5e3"``) are one, at every depth; whole numbers are
+    compared exactly, however large. An object answer is unwrapped, unless `value` is an object itself.
     """
 
     value: Any
@@ -44,37 +46,60 @@ class ExactMatch:
     def _equal(self, expected: Any, answer: Any) -> bool:
         if isinstance(expected, dict | list) or isinstance(answer, dict | list):
             return json_equal(expected, answer, scalars=self._same_inside)
-        return self._same_text(scalar_text(expected), scalar_text(answer))
+        return self._same_text(scalar_text(expected).strip(), scalar_text(answer).strip()) or self._near(expected, answer)
 
     def _same_text(self, expected: str, answer: str) -> bool:
-        expected, answer = expected.strip(), answer.strip()
-        if expected == answer or (not self.case_sensitive and expected.casefold() == answer.casefold()):
-            return True
-        return self.numeric_tolerance is not None and within(_number(expected), _number(answer), self.numeric_tolerance)
+        return expected == answer or (not self.case_sensitive and expected.casefold() == answer.casefold())
+
+    def _near(self, expected: Any, answer: Any) -> bool:
+        tolerance = self.numeric_tolerance
+        return tolerance is not None and within(_number(expected), _number(answer), tolerance)
 
     def _same_inside(self, expected: Any, answer: Any) -> bool:
         if isinstance(expected, str) and isinstance(answer, str) and not self.case_sensitive:
             return expected.casefold() == answer.casefold()
-        if self.numeric_tolerance is not None and _is_number(expected) and _is_number(answer):
-            return within(_number(expected), _number(answer), self.numeric_tolerance)
-        return same_scalar(expected, answer)
+        if isinstance(expected, str) or isinstance(answer, str):
+            return same_scalar(expected, answer)
+        return same_scalar(expected, answer) or self._near(expected, answer)
 
 
 def within(one: float | None, other: float | None, tolerance: float) -> bool:
-    """Whether two known finite numbers differ by at most `tolerance`; rounding errors of binary fractions do not count."""
+    """Whether two known numbers differ by at most `tolerance`.
+
+    Whole numbers of any size are compared exactly. Where either is a float, rounding errors of binary fractions do not count.
+    """
     if one is None or other is None:
         return False
+    if not tolerance:
+        return one == other
+    if isinstance(one, int) and isinstance(other, int):
+        return abs(one - other) <= tolerance
+    try:
+        one, other = float(one), float(other)
+    except OverflowError:
+        return False
+    if not (math.isfinite(one) and math.isfinite(other)):
+        return False
     slack = 4 * max(math.ulp(one), math.ulp(other), math.ulp(tolerance))
-    return abs(one - other) <= tolerance + (slack if tolerance else 0)
+    return abs(one - other) <= tolerance + slack
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+def whole_or_float(text: str) -> float | None:
+    """The number that a text is: one of digits alone stays whole, however large; None for what is not a finite number."""
+    try:
+        return int(text)
+    except ValueError:  # not of digits alone, or of more than Python reads
+        pass
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
 
 
 def _number(value: Any) -> float | None:
-    try:
-        number = float(value)
-    except (ValueError, OverflowError):
+    if isinstance(value, str):
+        return whole_or_float(value) if _NUMBER.fullmatch(value.strip()) else None
+    if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    return number if math.isfinite(number) else None
+    return value if isinstance(value, int) or math.isfinite(value) else None

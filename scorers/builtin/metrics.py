@@ -14,7 +14,7 @@ from eval_skills.core.models import Reason, SkillResponse
 from eval_skills.core.models.base import Model, Text
 from eval_skills.core.text import excerpt, normalise_tool_name
 from eval_skills.scorers.answer import text_of
-from eval_skills.scorers.builtin.exact_match import within
+from eval_skills.scorers.builtin.exact_match import whole_or_float, within
 from eval_skills.scorers.builtin.json_schema import spelled_value
 from eval_skills.scorers.registry import scorer
 from eval_skills.scorers.score import Score
@@ -27,7 +27,7 @@ _REACH = 60
 class Figure(Model):
     """What a figure should be: at most `tolerance` away from `value`."""
 
-    value: float
+    value: int | float
     tolerance: float = Field(default=0.0, ge=0)
 
 
@@ -36,10 +36,11 @@ class Figure(Model):
 class Metrics:
     """Share of the named figures of `metrics` that the answer reports right; passes when all are.
 
-    Each has a `value` and a `tolerance` (0 unless set), the greatest absolute difference. Of an object answer, or a text that is
-    JSON, the first number under a key of that name counts, at any depth; of another text, the first number within 60 characters
-    behind the name. Names compare without case, ``-``, ``_``, dots and blanks. Numbers may have commas between thousands, and
-    texts that read as numbers are some. A figure that the answer does not report is wrong.
+    Each has a `value` and a `tolerance` (0 unless set), the greatest absolute difference; whole numbers are compared exactly,
+    however large. Of an object answer, or a text that is JSON, the first number under a key of that name counts, at any depth; of
+    another text, the first number within 60 characters behind the name. Names compare without case, ``-``, ``_``, dots and
+    blanks. Numbers may have commas between thousands, and texts that read as numbers are some. A figure that the answer does not
+    report is wrong.
 
     Raises:
         InputError: `metrics` is empty.
@@ -61,8 +62,8 @@ class Metrics:
 
     def _reason(self, name: str, got: float | None, output: Any) -> Reason:
         figure = self.metrics[name]
-        wanted = f"{figure.value:g}" + (f" ± {figure.tolerance:g}" if figure.tolerance else "")
-        found = f"got none in {excerpt(output)}" if got is None else f"got {got:g}"
+        wanted = _shown(figure.value) + (f" ± {figure.tolerance:g}" if figure.tolerance else "")
+        found = f"got none in {excerpt(output)}" if got is None else f"got {_shown(got)}"
         return Reason(code="METRIC_WRONG", message=f"expected {name} = {wanted}, {found}", where="output")
 
 
@@ -107,7 +108,8 @@ def _number(value: Any) -> float | None:
         return None
     if isinstance(value, str) and not _NUMBER.fullmatch(value.strip()):
         return None
-    try:
-        return float(value.replace(",", "").replace("−", "-") if isinstance(value, str) else value)
-    except OverflowError:
-        return None
+    return whole_or_float(value.replace(",", "").replace("−", "-")) if isinstance(value, str) else value
+
+
+def _shown(number: float) -> str:
+    return excerpt(number) if isinstance(number, int) else f"{number:g}"

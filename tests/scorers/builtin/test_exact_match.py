@@ -82,10 +82,35 @@ def test_keys_keep_their_case() -> None:
         pytest.param("nan", "NaN!", 0, id="no-number"),
         pytest.param("nan", "NaN", 0, id="nan-is-near-nothing"),
         pytest.param(1, 10**400, 0, id="beyond-floats"),
+        pytest.param(1.5, 10**400, 0, id="beyond-floats-beside-one"),
+        pytest.param(10, "1_0", 0, id="an-underscore-is-of-no-number"),
+        pytest.param(1, "１", 0, id="nor-is-a-wide-digit"),
+        pytest.param(1e17, 1.0000000000000002e17, 1, id="floats-by-their-precision"),
     ],
 )
 def test_numeric_tolerance(expected: Any, output: Any, value: float) -> None:
     assert value_of(expected, output, numeric_tolerance=0.01) == value
+
+
+@pytest.mark.parametrize("tolerance", [0, 0.01])
+@each_row(
+    ("expected", "output", "value"),
+    [
+        pytest.param(1234567890123456789, 1234567890123456788, 0, id="numbers"),
+        pytest.param("1234567890123456789", "1234567890123456788", 0, id="texts"),
+        pytest.param({"id": 1234567890123456789, "price": 9.99}, {"id": 1234567890123456788, "price": 9.99}, 0, id="inside"),
+        pytest.param([2**70], [2**70], 1, id="the-same"),
+        pytest.param([2**70], [float(2**70)], 1, id="a-float-of-the-same-value"),
+    ],
+)
+def test_whole_numbers_beyond_the_precision_of_floats_are_compared_exactly(
+    expected: Any, output: Any, value: float, tolerance: float
+) -> None:
+    assert value_of(expected, output, numeric_tolerance=tolerance) == value
+
+
+def test_a_tolerance_of_whole_numbers_holds_at_any_size() -> None:
+    assert [within(2**70, 2**70 + off, 2) for off in (1, 2, 3)] == [True, True, False]
 
 
 @given(st.floats(-1e6, 1e6), st.floats(-1e6, 1e6), st.floats(0, 1e3))

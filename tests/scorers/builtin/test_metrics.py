@@ -44,6 +44,16 @@ def test_the_reason_shows_what_was_expected_and_got() -> None:
     ]
 
 
+@pytest.mark.parametrize("output", [{"total": 1234567890123456788}, "total: 1234567890123456788", '{"total": 1e400}'])
+@pytest.mark.parametrize("tolerance", [0, 0.5])
+def test_a_large_whole_number_that_is_another_one_is_wrong(output: Any, tolerance: float) -> None:
+    wanted = {"total": {"value": 1234567890123456789, "tolerance": tolerance}}
+    task = EvalTask.model_validate({"id": "t", "evaluator": {"type": "metrics", "metrics": wanted}})
+    verdict = score_response_sync(task, SkillResponse(output=output))
+    assert not verdict.passed
+    assert verdict.reasons[0].message.startswith("expected total = 1234567890123456789")
+
+
 @pytest.mark.parametrize("metrics", [{}, {"a": 1}, {"a": {"value": 1, "tolerance": -1}}, {"a": {"valu": 1}}])
 def test_what_is_no_figure_is_refused(metrics: Any) -> None:
     with pytest.raises(InputError):
