@@ -31,7 +31,7 @@ from eval_skills.adapters.python.host.langchain import (
     state_of,
     takes_config,
 )
-from eval_skills.adapters.python.host.recorder import current_report, reporting
+from eval_skills.adapters.python.host.recorder import current_report, reporting, running
 from eval_skills.adapters.python.host.target import CONVERSATION, takes_conversation, told_of
 from eval_skills.adapters.python.langchain import (
     as_openai,
@@ -194,12 +194,13 @@ class FunctionAdapter(Adapter):
         with reporting(call.progress.add):
             told = None if call.conversation is None else call.conversation.copied
             work = asyncio.create_task(self._answered(self._input(copy.deepcopy(input_data)), told))
-        try:
-            await asyncio.wait([work])
-        except asyncio.CancelledError:
-            work.cancel()
-            await asyncio.wait([work], timeout=GRACE_S)
-            raise
+        with running(call.progress.add):
+            try:
+                await asyncio.wait([work])
+            except asyncio.CancelledError:
+                work.cancel()
+                await asyncio.wait([work], timeout=GRACE_S)
+                raise
         call.stop()
         answer = work.result()
         if isinstance(answer, ItemError):

@@ -62,7 +62,7 @@ def unknown_calls(response: SkillResponse) -> Reason | None:
         return _UNREPORTED
     for place, call in enumerate(response.tool_calls or ()):
         if not call.name.strip():
-            return _unknown(_nameless(call.model_dump(exclude_unset=True)), f"toolCalls[{place}]")
+            return _unknown(_without_a_name(call), f"toolCalls[{place}]")
     for place, message in enumerate(map(inner_message, response.messages or ())):
         if (problem := _hidden_in(message, reported=bool(response.tool_calls))) is not None:
             return _unknown(problem, f"messages[{place}]")
@@ -87,6 +87,12 @@ def _hidden_in(message: Mapping[str, Any], *, reported: bool) -> str | None:
         return unknown_role(message)
     nameless = (call for call in every_call(message) if _tool_call(call) is None)
     return next(map(_nameless, nameless), None) if role == "assistant" else None
+
+
+def _without_a_name(call: ToolCall) -> str:
+    if call.error:
+        return f"a tool call without a name was reported: {call.error}"
+    return _nameless(call.model_dump(exclude_unset=True))
 
 
 def _nameless(call: Any) -> str:

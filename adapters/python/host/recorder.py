@@ -19,6 +19,8 @@ Report = Callable[[dict[str, Any]], None]
 """Takes parts of an envelope, as JSON has them."""
 
 _here: ContextVar[Report | None] = ContextVar("eval_skills_report", default=None)
+_running: list[Report] = []
+"""Those of all calls that are running in this process."""
 _everywhere: list[Report] = []
 """The recorder of a process that answers one call at a time: whatever thread reports, it is that call's."""
 
@@ -30,9 +32,11 @@ def record_tool_call(
 
     The call is kept however the run ends: with an answer, an exception, at its time limit or by a kill. An answer that lists
     its own `toolCalls` is completed by tools that were recorded and do not stand there. What of `arguments` and `result` JSON
-    cannot say is left out. Outside an evaluation it does nothing; the value says whether the call was recorded. In a process
-    that answers several calls at a time (`eval_skills.evaluate` with functions), threads of your own must run in a copy of the
-    context (``contextvars.copy_context().run``) to be assigned to their call.
+    cannot say is left out. Outside an evaluation it does nothing; the value says whether the call was recorded.
+
+    In a process that answers several calls at a time (`eval_skills.evaluate` with functions), threads of your own must run in a
+    copy of the context (``contextvars.copy_context().run``) to be assigned to their call. A call from any other thread may be
+    that of each item that is running, so for all of these it is unknown what they called.
 
     While the skill is loaded (the import of its module, the making of its class) no item is running: a call that is recorded then
     would be nobody's, so loading fails, and each item says why.
@@ -44,10 +48,19 @@ def record_tool_call(
     if not isinstance(name, str):
         raise TypeError(f"the name of a tool is a text, not {name!r}")
     if (report := _here.get() or next(iter(_everywhere), None)) is None:
+        _report_unassigned(name)
         return False
     call = {"name": name, "arguments": arguments, "id": call_id, "result": result, "error": error}
     report({"toolCalls": [{key: value for key, part in call.items() if (value := _written(part)) is not None}]})
     return True
+
+
+def _report_unassigned(name: str) -> None:
+    """A call without a name for each call that is running: what it called is unknown then."""
+    advice = "run the thread's work in contextvars.copy_context().run"
+    problem = f"{name!r} was recorded in a thread that belongs to no item, while this one ran; {advice}"
+    for report in [*_running]:
+        report({"toolCalls": [{"name": "", "error": problem}]})
 
 
 def current_report() -> Report:
@@ -63,6 +76,16 @@ def reporting(report: Report) -> Iterator[None]:
         yield
     finally:
         _here.reset(token)
+
+
+@contextlib.contextmanager
+def running(report: Report) -> Iterator[None]:
+    """Meanwhile a call is running that what is recorded outside of every context may belong to."""
+    _running.append(report)
+    try:
+        yield
+    finally:
+        _running.remove(report)
 
 
 def report_everything(report: Report) -> None:

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import sys
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
+from contextvars import copy_context
 from typing import Any
 
 import pytest
 
+import eval_skills
 from eval_skills.adapters import Confinement, check_skill, open_adapter
 from eval_skills.adapters.python import in_process
 from eval_skills.adapters.python.in_process import ObjectSkill
 from eval_skills.core.errors import ContractError, InputError, SkillError, SkillTimeout
 from eval_skills.core.models import Skill, SkillResponse
+from eval_skills.scorers.tools.calls import unknown_calls
 
 
 async def call(target: Any, value: Any = 1, timeout_s: float = 60.0, **fields: Any) -> SkillResponse:
@@ -283,3 +287,43 @@ def test_only_a_program_can_name_it() -> None:
         Skill.model_validate({**written, "adapterType": "function"})
     with pytest.raises(InputError, match="is for objects of a Python program"):
         check_skill(Skill.model_validate(written).model_copy(update={"adapter_type": "function"}))
+
+
+def in_a_thread_of_its_own(work: Callable[[], Any]) -> None:
+    worker = threading.Thread(target=work)
+    worker.start()
+    worker.join()
+
+
+async def test_what_a_thread_without_the_context_records_makes_the_calls_of_every_running_item_unknown() -> None:
+    begun, recorded = threading.Event(), threading.Event()
+
+    def careless(_: Any) -> Any:
+        begun.wait(10)
+        in_a_thread_of_its_own(lambda: eval_skills.record_tool_call("pay"))
+        recorded.set()
+        return {"output": "x", "toolCalls": []}
+
+    def neighbour(_: Any) -> Any:
+        begun.set()
+        recorded.wait(10)
+        return {"output": "x", "toolCalls": []}
+
+    found = await asyncio.gather(call(careless), call(neighbour))
+    for each in found:
+        unknown = unknown_calls(each)
+        assert unknown is not None
+        assert "'pay' was recorded in a thread that belongs to no item" in unknown.message
+        assert "copy_context().run" in unknown.message
+    later = await call(lambda _: {"output": "x", "toolCalls": []})
+    assert later.tool_calls == []
+
+
+async def test_what_a_thread_in_a_copy_of_the_context_records_is_its_items() -> None:
+    def careful(_: Any) -> Any:
+        in_a_thread_of_its_own(functools.partial(copy_context().run, eval_skills.record_tool_call, "pay"))
+        return "done"
+
+    found = await call(careful)
+    assert [each.name for each in found.tool_calls or ()] == ["pay"]
+    assert unknown_calls(found) is None
