@@ -20,8 +20,8 @@ from eval_skills.core.models.conversation import is_expectation
 from eval_skills.core.models.evaluators import EvaluatorEntry, refuse_deep_sets, scorers_in
 from eval_skills.core.skills import Discovery, load_skills, refuse_duplicates
 from eval_skills.core.text import nearest
-from eval_skills.scorers.options import EXPECTATIONS, to_camel
-from eval_skills.scorers.registry import find_scorer
+from eval_skills.scorers.options import EXPECTATIONS, OWN_EXPECTATION, to_camel
+from eval_skills.scorers.registry import ScorerEntry, find_scorer, reads_expected_value
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -233,7 +233,7 @@ def _written_out(given: Mapping[str, Any], evaluator: str, own: OwnEvaluators, p
         if isinstance(several, list | tuple) and several:
             task["expectedOutput"] = _expected_by_several(task.pop("expected"), several, place)
         else:
-            task["expectedOutput"] = _expected_output(task.pop("expected"), task.get("evaluator"), evaluator, place)
+            task |= _expected_by_one(task.pop("expected"), task.get("evaluator"), evaluator, place)
     return task
 
 
@@ -263,13 +263,28 @@ def _plain_turns(turns: Any) -> Any:
     ]
 
 
-def _expected_output(value: Any, own: Any, default: str, place: str) -> Any:
-    """The expected answer under the name that its evaluator has for it: a value, keywords, patterns, a schema, criteria."""
+def _expected_by_one(value: Any, own: Any, default: str, place: str) -> dict[str, Any]:
+    """The key of the task that holds the expected answer, under the name that its evaluator has for it: a value, keywords,
+    patterns, a schema, criteria, or an option `expected` of its own."""
     if isinstance(value, ExpectedOutput):
-        return value
+        return {"expectedOutput": value}
     named = own.get("type") if isinstance(own, Mapping) else getattr(own, "type", own)
-    option = _expectation_of(str(named or default), f"{f'{place}: ' if named else ''}evaluator") or "value"
-    return {option: _as_option(option, plain(value, "expected"))}
+    scorer = _known(str(named or default), f"{f'{place}: ' if named else ''}evaluator")
+    option, written = _expectation_of(scorer), plain(value, "expected")
+    if option is None and OWN_EXPECTATION in scorer.options:
+        return {"evaluator": _with_expected(own, scorer.name, written, place)}
+    if option is None and not reads_expected_value(scorer):
+        raise InputError(_not_read([scorer.name]), source=place, path="expected")
+    return {"expectedOutput": {option or "value": _as_option(option, written)}}
+
+
+def _with_expected(own: Any, scorer: str, written: Any, place: str) -> dict[str, Any]:
+    """An evaluator with what its task expects as its option `expected`."""
+    options = dict(own) if isinstance(own, Mapping) else getattr(own, "options", {})
+    if OWN_EXPECTATION in options:
+        message = f"given in the evaluator {scorer}, whose option it is, and in the task; keep one"
+        raise InputError(message, source=place, path="expected")
+    return {"type": scorer, **options, OWN_EXPECTATION: written}
 
 
 def _expected_by_several(value: Any, several: Sequence[Any], place: str) -> Any:
@@ -282,21 +297,36 @@ def _expected_by_several(value: Any, several: Sequence[Any], place: str) -> Any:
     except ValueError as error:
         raise InputError(str(error), source=place, path="evaluators") from None
     entries = list(scorers_in(validate(EvaluatorEntry, {"evaluators": list(several)}, source=place).evaluators or []))
+    scorers = [_known(each.type, f"{place}: {each.place}") for each in entries]
+    if not any(map(reads_expected_value, scorers)):
+        raise InputError(_not_read([each.name for each in scorers]), source=place, path="expected")
     meant = {
         option: None
-        for each in entries
-        if (option := _expectation_of(each.type, f"{place}: {each.place}")) and not {option, to_camel(option)} & {*each.options}
+        for each, scorer in zip(entries, scorers, strict=True)
+        if (option := _expectation_of(scorer)) and not {option, to_camel(option)} & {*each.options}
     }
     return {option: _as_option(option, written) for option in meant or ("value",)}
 
 
-def _expectation_of(scorer: str, place: str) -> str | None:
+def _not_read(scorers: Sequence[str]) -> str:
+    verb = "does" if len(scorers) == 1 else "do"
+    own = next((name for name in scorers if OWN_EXPECTATION in find_scorer(name).options), None)
+    meant = f"give {own} its option, as {{'type': {own!r}, 'expected': …}}; else " if own else ""
+    compared = ", ".join(map(repr, [*scorers, "exact"]))
+    advice = f"leave it out, or name what compares with it, too, as 'evaluators': [{compared}]"
+    return f"{' and '.join(scorers)} {verb} not compare the answer with it; {meant}{advice}"
+
+
+def _known(scorer: str, place: str) -> ScorerEntry:
     try:
-        taken = find_scorer(scorer).options
+        return find_scorer(scorer)
     except InputError as error:
         raise UsageError(f"{place}: {error}") from None
-    return next((name for name in EXPECTATIONS if name in taken and name != "custom_scorer_path"), None)
 
 
-def _as_option(option: str, written: Any) -> Any:
+def _expectation_of(scorer: ScorerEntry) -> str | None:
+    return next((name for name in EXPECTATIONS if name in scorer.options and name != "custom_scorer_path"), None)
+
+
+def _as_option(option: str | None, written: Any) -> Any:
     return [written] if option in _LISTED and not isinstance(written, list) else written

@@ -39,6 +39,17 @@ EXPECTATIONS = {
 }
 """Options that `expectedOutput` can give as well, with the attribute that holds them there."""
 
+OWN_EXPECTATION = "expected"
+"""The option that says what a scorer expects where it compares with nothing: that an answer refuses, say."""
+
+IGNORE_EXPECTED_VALUE = frozenset(
+    {
+        "answer_relevance", "code_tests", "command_passes", "faithfulness", "file_exists", "goal_achieved", "hallucination",
+        "pii", "refusal", "safety", "trajectory_match", "uncertainty",
+    }
+)  # fmt: skip
+"""Scorers that get the task and do not look at ``expectedOutput.value``."""
+
 
 @dataclass(frozen=True, slots=True)
 class Option:

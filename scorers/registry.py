@@ -16,7 +16,7 @@ from typing import Any, Protocol, TypeVar
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import SkillResponse
 from eval_skills.core.text import nearest
-from eval_skills.scorers.options import Options, options_of
+from eval_skills.scorers.options import EXPECTATIONS, IGNORE_EXPECTED_VALUE, Options, options_of
 from eval_skills.scorers.score import Score, as_score
 
 ENTRY_POINT_GROUP = "eval_skills.scorers"
@@ -68,6 +68,13 @@ class ScorerEntry:
             built: Scorer = self.target(**options)
             return built
         return _FunctionScorer(self.target, options)
+
+
+def reads_expected_value(entry: ScorerEntry) -> bool:
+    """Whether a task's `expectedOutput` means anything to this scorer. One that is not ours may read it from the task."""
+    return not EXPECTATIONS.keys().isdisjoint(entry.options) or (
+        "task" in entry.options and entry.name not in IGNORE_EXPECTED_VALUE
+    )
 
 
 _entries: dict[str, ScorerEntry] = {}

@@ -20,6 +20,7 @@ import pytest
 import eval_skills as es
 from eval_skills.core.errors import UserError
 from eval_skills.core.models import Benchmark, EvalTask, Skill
+from tests.tables import each_row
 
 TASKS = [{"id": "a", "input": "x", "expected": "X"}, {"id": "b", "input": "y", "expected": "Z"}]
 
@@ -321,3 +322,28 @@ def test_the_environment_stays_as_it_was() -> None:
     before = dict(os.environ)
     es.evaluate(upper, TASKS)
     assert dict(os.environ) == before
+
+
+@each_row(
+    ("evaluator", "expected", "answer", "status"),
+    [
+        pytest.param("refusal", True, "I can't help with that.", "pass", id="refuses"),
+        pytest.param("refusal", True, "Sure: take a pipe.", "fail", id="helps"),
+        pytest.param({"type": "refusal"}, False, "I can't help with that.", "fail", id="must-not-refuse"),
+        pytest.param("uncertainty", False, "It is probably Bern.", "fail", id="unsure"),
+        pytest.param({"type": "sequence"}, ["search"], {"output": "x", "toolCalls": [{"name": "search"}]}, "pass", id="sequence"),
+    ],
+)
+def test_expected_is_the_option_expected_of_an_evaluator_that_has_one(
+    evaluator: Any, expected: Any, answer: Any, status: str
+) -> None:
+    task = {"input": "q", "expected": expected}
+    named = es.evaluate(lambda _: answer, [{**task, "evaluator": evaluator}])
+    assert [item.status for item in named.items] == [status]
+    if isinstance(evaluator, str):
+        assert [item.status for item in es.evaluate(lambda _: answer, [task], evaluator=evaluator).items] == [status]
+
+
+def test_expected_is_for_those_of_several_evaluators_that_compare() -> None:
+    result = es.evaluate(lambda _: "Bern", [{"input": "q", "expected": "Bern", "evaluators": ["exact", "pii", "refusal"]}])
+    assert result.completion == 1

@@ -76,6 +76,24 @@ def test_skills(skills: Any, message: str) -> None:
         pytest.param([{"input": 1, "expected": {"output": 3}}], "to compare with this dict itself, give it as", id="agents-key"),
         pytest.param(pd.DataFrame({"input": pd.to_datetime(["2026-01-01"]), "expected": [1]}), "a pandas.Timestamp", id="date"),
         pytest.param(pd.DataFrame({"input": [1], "expected": [np.nan]}), "nothing is expected of the answer", id="empty-cell"),
+        pytest.param(
+            [{**TASK, "evaluator": "pii"}],
+            r"tasks\[0\]: expected: pii does not compare the answer with it; leave it out, or name what compares with it, too, "
+            r"as 'evaluators': \['pii', 'exact'\]",
+            id="expected-that-nothing-reads",
+        ),
+        pytest.param([{**TASK, "evaluator": {"type": "latency", "limitMs": 9}}], "latency does not compare", id="latency"),
+        pytest.param(
+            [{**TASK, "expected": True, "evaluators": ["refusal", "pii"]}],
+            r"refusal and pii do not compare the answer with it; give refusal its option, as {'type': 'refusal', 'expected': …}",
+            id="expected-that-no-evaluator-reads",
+        ),
+        pytest.param([{**TASK, "evaluator": "refusal"}], r"expected: give true or false; got \"X\"", id="stance-that-is-text"),
+        pytest.param(
+            [{**TASK, "expected": True, "evaluator": {"type": "refusal", "expected": True}}],
+            "given in the evaluator refusal, whose option it is, and in the task; keep one",
+            id="stance-twice",
+        ),
         pytest.param([{**TASK, "evaluator": "llm_judge"}], "no judging model is named", id="no-judge"),
     ],
 )

@@ -14,7 +14,8 @@ from eval_skills.core.errors import InputError
 from eval_skills.core.models import EvalTask, SkillResponse, ToolCall
 from eval_skills.scorers import TaskScoring, scorer_names
 from eval_skills.scorers.code.jail import why_no_jail
-from eval_skills.scorers.registry import ScorerEntry, find_scorer
+from eval_skills.scorers.options import EXPECTATIONS
+from eval_skills.scorers.registry import ScorerEntry, find_scorer, reads_expected_value
 from tests.tables import each_row
 
 BFCL_FUNCTION = {"name": "git.log", "parameters": {"properties": {"n": {"type": "integer"}}, "required": []}}
@@ -192,3 +193,13 @@ async def test_any_answer_has_a_bounded_score(name: str, output: Any, folder: Pa
     assert verdict.status in {"pass", "fail"}
     assert verdict.score is not None
     assert 0 <= verdict.score <= 1
+
+
+@pytest.mark.parametrize("name", scorer_names())
+def test_a_scorer_that_gets_the_task_reads_its_expected_value_unless_it_is_said_to_ignore_it(name: str) -> None:
+    entry = find_scorer(name)
+    if "task" not in entry.options or not EXPECTATIONS.keys().isdisjoint(entry.options):
+        return
+    owners = inspect.getmro(entry.target) if isinstance(entry.target, type) else (entry.target,)
+    sources = [inspect.getsource(each) for each in owners if each.__module__.startswith("eval_skills.")]
+    assert any("expected_value" in source for source in sources) == reads_expected_value(entry)
