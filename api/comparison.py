@@ -32,7 +32,8 @@ class Comparison(ReportDiff):
         return "\n".join([*("; ".join(filter(None, line)) for line in lines), *self.remarks])
 
     def __repr__(self) -> str:
-        return f"<Comparison: {', '.join(f'{skill.skill_id} {skill.verdict or skill.change}' for skill in self.skills)}>"
+        verdicts = ", ".join(f"{skill.skill_id} {skill.verdict or skill.change}" for skill in self.skills)
+        return f"<Comparison: {'; '.join(filter(None, [verdicts, self.not_compared]))}>"
 
     def _repr_html_(self) -> str:
         from eval_skills.reporting.notebook import comparison_table
@@ -41,8 +42,10 @@ class Comparison(ReportDiff):
 
     @property
     def remarks(self) -> list[str]:
-        """What limits the comparison: a side whose run was not finished, of whose other items nothing is known; no pair."""
-        return [*self._unfinished, *self._unpaired]
+        """What limits the comparison: a side whose run was not finished, of whose other items nothing is known; no pair; how many
+        tasks are not compared.
+        """
+        return [*self._unfinished, *self._unpaired, *filter(None, [self.not_compared])]
 
     @property
     def _unpaired(self) -> list[str]:

@@ -11,7 +11,6 @@ from eval_skills.core.diff.model import MissingRule
 from eval_skills.core.diff.until import at_last_looks
 from eval_skills.core.errors import UsageError
 from eval_skills.core.statistics.planning import gate_rate
-from eval_skills.core.text import plural
 from eval_skills.engine.planning.plan import FLAKINESS, sample_of_reports
 from eval_skills.reporting.diff.report import DiffDocument, GateRates
 
@@ -60,7 +59,7 @@ def compared(
         before=labels[0] or old.name,
         after=labels[1] or new.name,
         failures=None if fail_on is None else [*known, *gate_failures(found, fail_on, margin=tolerated)],
-        gate_words=f"{words}{_not_compared(found)}",
+        gate_words=f"{words} on the tasks of both sides; {found.not_compared}" if found.not_compared else words,
         gate_rates=rates,
         remarks=list(dict.fromkeys([*remarks, *_by_one_yardstick(found, old), *_grown(new, len(looks))])),
         before_made_by=old.made_by,
@@ -75,18 +74,6 @@ def _itself(old: ReportSource, new: ReportSource) -> str | None:
     if old.run_id is not None and old.run_id == new.run_id:
         return f"both sides are of run {new.run_id}"
     return None
-
-
-def _not_compared(found: ReportDiff) -> str:
-    """What a gate that passed did not look at, to be added to its words."""
-    lost = {
-        (skill.benchmark_id, task) for skill in found.skills for task in (*skill.tasks_incomparable, *skill.tasks_only_before)
-    }
-    if not lost:
-        return ""
-    was, is_ = ("was", "is") if len(lost) == 1 else ("were", "are")
-    gone = f"{plural(len(lost), 'task')} of the earlier one changed, left or {is_} judged otherwise"
-    return f" on the tasks of both sides; {gone}, and {was} not compared"
 
 
 def _by_one_yardstick(found: ReportDiff, old: ReportSource) -> list[str]:

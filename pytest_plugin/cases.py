@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from eval_skills.core.errors import EvalSkillsError
+from eval_skills.pytest_plugin import NOT_COMPARED
 from eval_skills.pytest_plugin.declaration import Declaration, declared
-from eval_skills.pytest_plugin.evaluation import Evaluator, failing_clearly, planned, problems_against
+from eval_skills.pytest_plugin.evaluation import Evaluator, compared_with, failing_clearly, planned
 from eval_skills.pytest_plugin.outcomes import BaselineOutcome, CompletionOutcome, SkillReport, TaskOutcome
 from eval_skills.pytest_plugin.shared import evaluated_once
 from eval_skills.reporting import numbers
@@ -126,8 +127,9 @@ def outcome_of(request: pytest.FixtureRequest, folders: pytest.TempPathFactory) 
     if key not in cases.reports:
         cases.reports[key] = failing_clearly("mark eval_skills", lambda: _evaluated(request.config, folders, case, cases))
     report: SkillReport = cases.reports[key]
-    _record(request.node, case, report)
-    return outcome_in(request.config, case, report)
+    outcome = outcome_in(request.config, case, report)
+    _record(request.node, case, outcome)
+    return outcome
 
 
 def _evaluated(config: pytest.Config, folders: pytest.TempPathFactory, case: Case, cases: Cases) -> SkillReport:
@@ -145,8 +147,7 @@ def outcome_in(config: pytest.Config, case: Case, report: SkillReport) -> Outcom
     declaration = case.declaration
     if case.about == BASELINE and declaration.baseline is not None:
         against, margin, store = declaration.baseline, declaration.margin, declaration.options.get("store")
-        problems = failing_clearly("mark eval_skills", lambda: problems_against(config, against, margin, store, report))
-        return BaselineOutcome(baseline=against, problems=problems, report=report)
+        return failing_clearly("mark eval_skills", lambda: compared_with(config, against, margin, store, report))
     if case.task_id is None:
         return CompletionOutcome(min_completion=declaration.min_completion or 0.0, report=report)
     return TaskOutcome(case.task_id, [result for result in report.task_results if result.task_id == case.task_id], report)
@@ -163,15 +164,19 @@ def _judge(case: Case, outcome: Outcome, report: SkillReport, *, gated: bool) ->
     pytest.fail(outcome.explanation, pytrace=False)
 
 
-def _record(item: pytest.Item, case: Case, report: SkillReport) -> None:
-    """What JUnit shows as properties of the case."""
+def _record(item: pytest.Item, case: Case, outcome: Outcome) -> None:
+    """What JUnit shows as properties of the case, and what pytest shows beside its captured output."""
+    report = outcome.report
     known: dict[str, Any] = {"skill": report.skill_key, "benchmark": report.benchmark_id}
     if case.about == COMPLETION:
         known |= {"completion_rate": report.summary.completion_rate, "min_completion": case.declaration.min_completion}
-    elif case.about == BASELINE:
-        known |= {"baseline": case.declaration.baseline, "margin": case.declaration.margin}
+    elif isinstance(outcome, BaselineOutcome):
+        known |= {"baseline": outcome.baseline, "margin": case.declaration.margin}
+        if outcome.not_compared:
+            known[NOT_COMPARED] = outcome.not_compared
+            item.add_report_section("call", "eval-skills", outcome.not_compared)
     else:
-        results = [result for result in report.task_results if result.task_id == case.task_id]
+        results = outcome.results
         known |= {"runs": len(results), "passed": sum(result.passed for result in results)}
         known |= {"status": " ".join(result.status for result in results)}
     item.user_properties.extend(known.items())

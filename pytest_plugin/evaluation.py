@@ -16,7 +16,7 @@ from eval_skills.pytest_plugin import STORE
 if TYPE_CHECKING:
     from eval_skills.core.models import SkillCompletionReport
     from eval_skills.engine.evaluation.plan import RunPlan
-    from eval_skills.pytest_plugin.outcomes import SkillReport
+    from eval_skills.pytest_plugin.outcomes import BaselineOutcome, SkillReport
 
 T = TypeVar("T")
 
@@ -99,8 +99,9 @@ def planned(config: pytest.Config, skill: str | os.PathLike[str], options: Mappi
     return plan
 
 
-def problems_against(config: pytest.Config, baseline: str, margin: float | None, store: Any, report: SkillReport) -> list[str]:
-    """Why the report does not pass beside an earlier one of its skill: it is worse, not proven to be no worse, or not comparable.
+def compared_with(config: pytest.Config, baseline: str, margin: float | None, store: Any, report: SkillReport) -> BaselineOutcome:
+    """The report beside an earlier one of its skill. It does not pass where it is worse, not proven to be no worse, or not
+    comparable.
 
     Raises:
         UserError: the baseline cannot be read.
@@ -109,6 +110,7 @@ def problems_against(config: pytest.Config, baseline: str, margin: float | None,
     from eval_skills.core.diff.gate import gate_failures
     from eval_skills.engine.stored_runs.reports import read_source
     from eval_skills.engine.stored_runs.run_ids import LATEST, names_run
+    from eval_skills.pytest_plugin.outcomes import BaselineOutcome
 
     kept = store or config.getini(STORE)
     is_run = baseline != LATEST and names_run(baseline, config.rootpath)
@@ -121,9 +123,8 @@ def problems_against(config: pytest.Config, baseline: str, margin: float | None,
     before = [each for each in source.reports if (each.skill_id, each.benchmark_id) == (report.skill_id, report.benchmark_id)]
     found = diff_reports(before, [report])
     unfinished = [source.unfinished] if source.unfinished else []
-    if margin is None:
-        return [*unfinished, *gate_failures(found, "worse")]
-    return [*unfinished, *gate_failures(found, "not-proven", margin=margin)]
+    failures = gate_failures(found, "worse") if margin is None else gate_failures(found, "not-proven", margin=margin)
+    return BaselineOutcome(baseline=baseline, problems=[*unfinished, *failures], not_compared=found.not_compared, report=report)
 
 
 def as_skill_report(report: SkillCompletionReport) -> SkillReport:

@@ -106,10 +106,15 @@ class CompletionOutcome(_OfAllTasks):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaselineOutcome(_OfAllTasks):
-    """How all tasks compare with those of an earlier evaluation; `problems` say why it does not pass, a sentence each."""
+    """How all tasks compare with those of an earlier evaluation; `problems` say why it does not pass, a sentence each.
+
+    `not_compared` says how many tasks the comparison is not about, because they changed, left, are judged otherwise or are new;
+    empty where it is about all.
+    """
 
     baseline: str
     problems: list[str]
+    not_compared: str
 
     @property
     def passed(self) -> bool:
@@ -119,7 +124,8 @@ class BaselineOutcome(_OfAllTasks):
     @property
     def explanation(self) -> str:
         """What the comparison found, and how the skill did."""
-        return "\n".join([f"compared with {self.baseline}", *self.problems, self.report.headline])
+        said = [*self.problems, *filter(None, [self.not_compared])]
+        return "\n".join([f"compared with {self.baseline}", *said, self.report.headline])
 
 
 def _is_unknown(result: TaskResult) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from eval_skills.pytest_plugin import MARK, STORE
+from eval_skills.pytest_plugin import MARK, NOT_COMPARED, STORE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -73,3 +73,17 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     """Refuse a mark that made no cases (of a unittest.TestCase, say): its test would pass without any evaluation."""
     if MARK in item.keywords and item.get_closest_marker(MARK) and "eval_task" not in getattr(item, "fixturenames", ()):
         pytest.fail(f"the mark {MARK} works on functions and on methods of plain classes only", pytrace=False)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say of comparisons how many tasks they are not about: a test that passes shows nothing else."""
+    said = {
+        each.nodeid: dict(each.user_properties).get(NOT_COMPARED)
+        for reports in terminalreporter.stats.values()
+        for each in reports
+        if isinstance(each, pytest.TestReport) and each.when == "call"
+    }
+    if lines := [f"{node}: {remark}" for node, remark in said.items() if remark]:
+        terminalreporter.section("eval-skills")
+        for line in lines:
+            terminalreporter.line(line)

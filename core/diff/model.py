@@ -9,6 +9,7 @@ from pydantic import Field
 from eval_skills.core.models.base import Model, Rate
 from eval_skills.core.models.result import Reason, Status
 from eval_skills.core.statistics.paired import Spread
+from eval_skills.core.text import plural
 
 Change = Literal["compared", "added", "removed"]
 Judgement = Literal["better", "worse", "equivalent", "inconclusive"]
@@ -209,3 +210,20 @@ class ReportDiff(Model, defer_build=True):
     equivalence_margin: float
     min_effect: Rate = 0.0
     missing: MissingRule = "bounds"
+
+    @property
+    def not_compared(self) -> str:
+        """In words, how many tasks no verdict is about: those of the earlier side that changed, left or are judged otherwise, and
+        those that are new; a task of several skills counts once. Empty where every task was compared.
+        """
+        lost = {
+            (skill.benchmark_id, task) for skill in self.skills for task in (*skill.tasks_incomparable, *skill.tasks_only_before)
+        }
+        new = {(skill.benchmark_id, task) for skill in self.skills for task in skill.tasks_only_after} - lost
+        gone = _not_compared(len(lost), "of the earlier side changed, left or {} judged otherwise")
+        return "; ".join(filter(None, [gone, _not_compared(len(new), "of the later side {} new")]))
+
+
+def _not_compared(count: int, why: str) -> str:
+    is_, was = ("is", "was") if count == 1 else ("are", "were")
+    return f"{plural(count, 'task')} {why.format(is_)}, and {was} not compared" if count else ""

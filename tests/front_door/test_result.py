@@ -167,11 +167,25 @@ def test_a_run_that_was_not_finished_says_so_wherever_it_goes(tmp_path: Path) ->
     file = part.save(tmp_path / "part.json")
     remark = f"is of run {part.run_id}, which is unfinished: {len(part.items)} of 4 items"
     for side in (part, part.reports[0], part.reports, file, part.run_id):
-        assert es.compare(side, whole, store=tmp_path / "store").remarks == [f"result {remark}"]
+        unfinished, left = es.compare(side, whole, store=tmp_path / "store").remarks
+        assert (unfinished, left.startswith("2 tasks of the earlier side changed, left or")) == (f"result {remark}", True)
     comparison = es.compare(whole, part)
-    assert str(comparison).endswith(f"baseline {remark}")
+    assert f"\nbaseline {remark}\n" in str(comparison)
     assert f"baseline {remark}" in read_html(comparison._repr_html_()).text
     assert es.compare(whole, whole).remarks == []
+
+
+def test_a_comparison_says_of_how_many_tasks_it_says_nothing() -> None:
+    tagged = [{**TASKS[0], "tags": ["hard"]}, *TASKS[1:], {"id": "e", "input": "e", "expected": "E"}]
+    diff = es.compare(es.evaluate({"skill": partly}, tagged), es.evaluate({"skill": upper}, TASKS))
+    said = (
+        "1 task of the earlier side changed, left or is judged otherwise, and was not compared; "
+        "1 task of the later side is new, and was not compared"
+    )
+    assert diff.remarks == [said]
+    assert str(diff).endswith(f"\n{said}")
+    assert repr(diff) == f"<Comparison: skill inconclusive; {said}>"
+    assert said in read_html(diff._repr_html_()).text
 
 
 def test_skills_of_other_names_are_paired_by_a_mapping() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
@@ -219,6 +220,26 @@ def test_a_baseline_is_a_case_that_fails_where_the_skill_is_worse(project: Proje
     message = cases_in(pytester)["test_sums[baseline]"][1]
     assert "compared with main.json" in message
     assert "sayer@1.0.0 is worse: mean difference -1.0000" in message
+
+
+def test_a_comparison_says_of_how_many_tasks_it_says_nothing_also_where_it_passes(project: Project) -> None:
+    pytester = project(**{f"t{number}": "4" for number in range(6)})
+    keep = pytester.makepyfile(test_it=KEEP)
+    pytester.runpytest_inprocess().assert_outcomes(passed=1)
+    benchmark = pytester.path / "sums.json"
+    tasks = json.loads(benchmark.read_text())
+    tasks["tasks"][0]["tags"] = ["hard"]
+    benchmark.write_text(json.dumps(tasks))
+    keep.write_text(marked("test_sums", *BUSY, "runs=2", 'baseline="main.json"'))
+    said = "1 task of the earlier side changed, left or is judged otherwise, and was not compared"
+    result = pytester.runpytest_inprocess("--junitxml=j.xml", "-rP")
+    result.assert_outcomes(passed=7)
+    result.stdout.fnmatch_lines(
+        ["*Captured eval-skills call*", said, "*= eval-skills =*", f"test_it.py::test_sums[[]baseline]: {said}"]
+    )
+    assert cases_in(pytester)["test_sums[baseline]"][2]["not_compared"] == said
+    shared = pytester.runpytest_subprocess("-n", "2", "-q", timeout=300)
+    shared.stdout.fnmatch_lines(["*= eval-skills =*", f"test_it.py::test_sums[[]baseline]: {said}"])
 
 
 @pytest.mark.parametrize(

@@ -288,11 +288,14 @@ def test_a_gate_that_passes_says_what_was_not_compared(here: Any, run_here: Run)
     here.write("few.json", report_text({"s": "p" * 6}))
     result = run_here("report", "diff", "c.json", "few.json", "--fail-on", "worse")
     said = (
-        "no skill is worse on the tasks of both sides; 2 tasks of the earlier one changed, left or are judged otherwise, "
+        "no skill is worse on the tasks of both sides; 2 tasks of the earlier side changed, left or are judged otherwise, "
         "and were not compared"
     )
     assert (result.code, f"gate passed: {said}\n" in result.out) == (0, True)
-    assert "gate passed: no skill is worse\n" in run_here("report", "diff", "few.json", "c.json", "--fail-on", "worse").out
+    new = "no skill is worse on the tasks of both sides; 2 tasks of the later side are new, and were not compared"
+    assert f"gate passed: {new}\n" in run_here("report", "diff", "few.json", "c.json", "--fail-on", "worse").out
+    here.write("same.json", report_text({"s": "p" * 6}))
+    assert "gate passed: no skill is worse\n" in run_here("report", "diff", "few.json", "same.json", "--fail-on", "worse").out
 
 
 def test_p49_a_worsening_below_the_least_effect_passes(here: Any, run_here: Run) -> None:

@@ -296,6 +296,40 @@ class TestATaskThatIsJudgedOtherwise:
             assert diff_reports(*sides).skills[0].tasks_judged_otherwise == []
 
 
+@pytest.mark.parametrize(
+    ("after", "digests", "said"),
+    [
+        pytest.param(each(8, "p"), {}, "", id="all-are-compared"),
+        pytest.param(
+            each(8, "p"),
+            {"t0": "new", "t1": "new"},
+            "2 tasks of the earlier side changed, left or are judged otherwise, and were not compared",
+            id="changed",
+        ),
+        pytest.param(
+            each(7, "p"), {}, "1 task of the earlier side changed, left or is judged otherwise, and was not compared", id="left"
+        ),
+        pytest.param(each(10, "p"), {}, "2 tasks of the later side are new, and were not compared", id="new"),
+        pytest.param(
+            each(9, "p"),
+            {"t0": "new"},
+            "1 task of the earlier side changed, left or is judged otherwise, and was not compared; "
+            "1 task of the later side is new, and was not compared",
+            id="changed-and-new",
+        ),
+    ],
+)
+def test_how_many_tasks_are_not_compared_is_said(after: Outcome, digests: dict[str, str], said: str) -> None:
+    old = dict.fromkeys(each(8, ""), "old")
+    found = diff_reports(reports(each(8, "p"), digests=old), reports(after, digests=old | digests))
+    assert found.not_compared == said
+    two = diff_reports(
+        reports(each(8, "p"), digests=old) + reports(each(8, "p"), "z", digests=old),
+        reports(after, digests=old | digests) + reports(after, "z", digests=old | digests),
+    )
+    assert two.not_compared == said, "a task of two skills counts once"
+
+
 class TestNotProven:
     def test_what_is_proven_to_have_lost_less_than_the_margin_passes(self) -> None:
         assert gate_failures(diff_reports(reports(each(200, "p")), reports(each(200, "p"))), "not-proven") == []
