@@ -84,17 +84,25 @@ class CompletionOutcome(_OfAllTasks):
 
     @property
     def passed(self) -> bool:
-        """Whether the completion rate is what is asked for, or more, and no run is known or may be feared to have called a
-        forbidden tool: the cases of the tasks, which say so too, may have been left out.
+        """Whether it `is_enough`, and no run is known or may be feared to have called a forbidden tool: the cases of the tasks,
+        which say so too, may have been left out.
         """
-        return self.completion_rate >= self.min_completion and not self.may_have_called_one
+        return self.is_enough and not self.may_have_called_one
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether the completion rate is what is asked for, or more. False also where no item has a verdict of the skill: of
+        that nothing is known, whatever is asked for.
+        """
+        return self.completion_rate >= self.min_completion and not self.report.summary.without_verdict
 
     @property
     def explanation(self) -> str:
         """What is asked for, the completion, and the reasons of the first failures."""
         asked = f"{numbers.rate(self.min_completion)} completion is asked for"
+        nothing = [f"{self.report.skill_key} has no item with a verdict"] if self.report.summary.without_verdict else []
         feared = [result for result in self.results if result.passed and _is_unknown(result)]
-        return "\n".join([asked, *self._about_calls(), self.report.explanation, *explained(feared)])
+        return "\n".join([asked, *nothing, *self._about_calls(), self.report.explanation, *explained(feared)])
 
     def _about_calls(self) -> list[str]:
         summary = self.report.summary

@@ -74,6 +74,11 @@ class Summary(Model, defer_build=True):
     judged_completion_rate: Rate | None = None
     completion_upper_bound: Rate | None = None
 
+    @property
+    def without_verdict(self) -> bool:
+        """Whether no item has a verdict of the skill: nothing is known of it, whatever the completion rate."""
+        return self.items == (self.missing_items or 0)
+
 
 class Latency(Model, defer_build=True):
     """Percentiles by nearest rank, over every item with a known latency; ms. None where none is known.

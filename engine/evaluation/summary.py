@@ -116,7 +116,7 @@ class RunSummary:
     @property
     def without_verdict(self) -> list[SkillCompletionReport]:
         """The reports of skills of which no item has a verdict: of these nothing is known, whatever rate was asked."""
-        return [report for report in self.reports if report.summary.items == (report.summary.missing_items or 0)]
+        return [report for report in self.reports if report.summary.without_verdict]
 
     @property
     def gate_passed(self) -> bool:

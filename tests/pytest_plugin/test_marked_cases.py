@@ -88,6 +88,24 @@ def test_while_the_completion_holds_a_task_may_fail(project: Project, arguments:
         assert "forbidden tools were called in 1 item" in cases["test_sums[completion]"][1]
 
 
+def test_no_completion_is_enough_where_no_item_has_a_verdict(project: Project) -> None:
+    pytester = project(right="4", wrong="5")
+    benchmark = pytester.path / "sums.json"
+    benchmark.write_text(benchmark.read_text().replace('"expected": null', '"evaluator": {"type": "cost", "limitUsd": 1}'))
+    pytester.makepyfile(marked("test_sums", *BUSY, "min_completion=0"))
+    pytester.runpytest_inprocess("--junitxml=j.xml").assert_outcomes(failed=3)
+    assert "sayer@1.0.0 has no item with a verdict" in cases_in(pytester)["test_sums[completion]"][1]
+
+
+def test_a_task_does_not_take_the_name_of_a_case_about_all_tasks(project: Project) -> None:
+    pytester = project(completion="5", baseline="5", **{"task-baseline": "4", "right": "4"})
+    pytester.makepyfile(test_it=marked("test_sums", *BUSY, "min_completion=0.5"))
+    pytester.runpytest_inprocess("--junitxml=j.xml").assert_outcomes(passed=3, xfailed=2)
+    names = ("task-completion", "task-task-baseline", "task-baseline", "right", "completion")
+    assert list(cases_in(pytester)) == [f"test_sums[{name}]" for name in names]
+    pytester.runpytest_inprocess("test_it.py::test_sums[completion]").assert_outcomes(passed=1)
+
+
 def test_p40_an_attempt_that_died_leaves_the_gate_of_forbidden_tools_shut(project: Project) -> None:
     pytester = project(right="4", rogue={"output": "4", "toolCalls": []})
     program = pytester.path / "skill" / "skill.py"
