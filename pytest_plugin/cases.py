@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Generator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -65,12 +65,35 @@ class Cases:
             if (case := case_of(item)) is not None:
                 self.selected.setdefault(case.declaration.key, set()).add((case.about, case.task_id))
 
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> None:
-        """Judge the case before the test's own body, which may ask for more."""
-        if (case := case_of(pyfuncitem)) is not None:
-            report = self.reports[case.declaration.key]
-            _judge(case, outcome_in(pyfuncitem.config, case, report), report, gated=self.is_gated(case))
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> Generator[None, object, object]:
+        """Let the test's own body run, which may ask for more, and judge the case after it, by what the outcome was before: what
+        the body raises counts also where the case would be an expected failure.
+        """
+        if (case := case_of(pyfuncitem)) is None:
+            return (yield)
+        outcome = outcome_in(pyfuncitem.config, case, self.reports[case.declaration.key])
+        problem, enough = "" if outcome.passed else outcome.explanation, self._enough(case, outcome)
+        try:
+            done = yield
+        except BaseException as error:
+            if problem:
+                error.add_note(problem)
+            raise
+        if problem and enough:
+            pytest.xfail(f"{enough}\n{problem}")
+        if problem:
+            pytest.fail(problem, pytrace=False)
+        return done
+
+    def _enough(self, case: Case, outcome: Outcome) -> str | None:
+        """In words, that the completion rate holds, so that the task need not pass; None where it must."""
+        floor, rate = case.declaration.min_completion, outcome.report.summary.completion_rate
+        if floor is None or case.task_id is None or not self.is_gated(case) or outcome.may_have_called_one:
+            return None
+        if not CompletionOutcome(min_completion=floor, report=outcome.report).is_enough:
+            return None
+        return f"completion {numbers.rate(rate)} is enough, {numbers.rate(floor)} is asked for"
 
     def is_gated(self, case: Case) -> bool:
         """Whether the completion rate is judged as well, so that a single task need not pass."""
@@ -161,17 +184,6 @@ def outcome_in(config: pytest.Config, case: Case, report: SkillReport) -> Outcom
     if case.task_id is None:
         return CompletionOutcome(min_completion=declaration.min_completion or 0.0, report=report)
     return TaskOutcome(case.task_id, [result for result in report.task_results if result.task_id == case.task_id], report)
-
-
-def _judge(case: Case, outcome: Outcome, report: SkillReport, *, gated: bool) -> None:
-    if outcome.passed:
-        return
-    floor, rate = case.declaration.min_completion, report.summary.completion_rate
-    spared = case.task_id is not None and floor is not None and gated
-    if spared and CompletionOutcome(min_completion=floor, report=report).is_enough and not outcome.may_have_called_one:
-        asked = f"completion {numbers.rate(rate)} is enough, {numbers.rate(floor)} is asked for"
-        pytest.xfail(f"{asked}\n{outcome.explanation}")
-    pytest.fail(outcome.explanation, pytrace=False)
 
 
 def _record(item: pytest.Item, case: Case, outcome: Outcome) -> None:

@@ -176,7 +176,7 @@ def test_a_run_that_was_not_finished_says_so_wherever_it_goes(tmp_path: Path) ->
 
 
 def test_a_comparison_says_of_how_many_tasks_it_says_nothing() -> None:
-    tagged = [{**TASKS[0], "tags": ["hard"]}, *TASKS[1:], {"id": "e", "input": "e", "expected": "E"}]
+    tagged: list[dict[str, Any]] = [{**TASKS[0], "tags": ["hard"]}, *TASKS[1:], {"id": "e", "input": "e", "expected": "E"}]
     diff = es.compare(es.evaluate({"skill": partly}, tagged), es.evaluate({"skill": upper}, TASKS))
     said = (
         "1 task of the earlier side changed, left or is judged otherwise, and was not compared; "

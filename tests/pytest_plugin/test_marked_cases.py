@@ -180,6 +180,29 @@ def test_the_case_of_the_completion_rate_has_an_outcome_too(project: Project) ->
     pytester.runpytest_inprocess().assert_outcomes(passed=2, xfailed=1)
 
 
+def test_the_body_runs_before_a_task_fails_and_its_failure_is_no_expected_one(project: Project) -> None:
+    pytester = project(right="4", wrong="5", worse="6", odd="7", even="8")
+    body = """print("saw", eval_task.task_id)
+    said = {result.output for result in eval_task.results} if eval_task.task_id else set()
+    assert "5" not in said, "must never be said"
+    if "6" in said:
+        pytest.fail("nor this")
+    if "7" in said:
+        eval_task.results.clear()
+    if "8" in said:
+        pytest.skip("not of interest")
+    """
+    pytester.makepyfile(marked("test_sums", *BUSY, "min_completion=0.2", arguments="eval_task", body=body))
+    result = pytester.runpytest_inprocess("--junitxml=j.xml", "-s")
+    result.assert_outcomes(passed=2, failed=2, xfailed=1, skipped=1)
+    assert [line for line in result.stdout.lines if "saw None" in line]
+    cases = cases_in(pytester)
+    for name, said in (("wrong", "must never be said"), ("worse", "nor this")):
+        ended, message, _ = cases[f"test_sums[{name}]"]
+        assert (ended, said in message) == ("failure", True)
+        assert f"task {name}: 0 of 1 run passed" in message, "why the task did not pass is said, too"
+
+
 def test_a_mark_that_cannot_make_cases_is_refused(project: Project) -> None:
     pytester = project(right="4")
     pytester.makepyfile("""
