@@ -105,13 +105,13 @@ class Cases:
         return [] if None in tasks else sorted(task for task in tasks if task is not None)
 
 
-def parametrize(metafunc: pytest.Metafunc, mark: pytest.Mark) -> None:
+def parametrize(metafunc: pytest.Metafunc, mark: pytest.Mark, mistake: str | None = None) -> None:
     """Make the cases of a marked function. What the mark asks for is checked here; of a mistake one case is made, which is an
-    error when it runs, so that the other tests of the session go on.
+    error when it runs, so that the other tests of the session go on. `mistake` is one that was found before.
     """
     config = metafunc.config
     try:
-        cases = _cases(config, mark)
+        cases = [pytest.param(Mistake(mistake), id=MISTAKE)] if mistake else _cases(config, mark)
     except EvalSkillsError as error:
         cases = [pytest.param(Mistake(f"mark eval_skills: {error}"), id=MISTAKE)]
     if config.pluginmanager.get_plugin(NAME) is None:

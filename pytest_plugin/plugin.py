@@ -65,14 +65,33 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if (mark := metafunc.definition.get_closest_marker(MARK)) is not None:
         from eval_skills.pytest_plugin.cases import parametrize
 
-        parametrize(metafunc, mark)
+        parametrize(metafunc, mark, _several_marks(metafunc.definition))
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Refuse a mark that made no cases (of a unittest.TestCase, say): its test would pass without any evaluation."""
-    if MARK in item.keywords and item.get_closest_marker(MARK) and "eval_task" not in getattr(item, "fixturenames", ()):
+    """Refuse a mark that made no cases (of a unittest.TestCase, say, or beside another): its test would pass without any
+    evaluation.
+    """
+    if MARK not in item.keywords or not item.get_closest_marker(MARK):
+        return
+    if "eval_task" not in getattr(item, "fixturenames", ()):
         pytest.fail(f"the mark {MARK} works on functions and on methods of plain classes only", pytrace=False)
+    if several := _several_marks(item):
+        pytest.fail(several, pytrace=False)
+
+
+def _several_marks(node: pytest.Item) -> str | None:
+    """Why the marks of a test cannot be used together, where it, its class, its module or a parameter has several; else None."""
+    found = [
+        f"({', '.join([*map(repr, mark.args), *(f'{name}={value!r}' for name, value in mark.kwargs.items())])}) "
+        f"of {getattr(where, 'originalname', where.name)}"
+        for where, mark in node.iter_markers_with_node(MARK)
+    ]
+    if len(found) < 2:
+        return None
+    several = f"a test has one mark, and this one has {len(found)}: {', '.join(found)}"
+    return f"mark {MARK}: {several}; write a function for each, and leave none to a class or module that they share"
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

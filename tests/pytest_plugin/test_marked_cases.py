@@ -167,6 +167,54 @@ def test_a_wrong_mark_is_an_error_of_its_test_alone_in_one_line(project: Project
         assert [line for line in lines if line.startswith("mark eval_skills: ") and said in line], name
 
 
+SEVERAL = """
+import pytest
+mark = pytest.mark.eval_skills
+right, other = mark("skill", benchmark="sums.json"), mark("nowhere")
+
+@other
+@right
+def test_stacked(): ...
+
+class TestListed:
+    pytestmark = [right, other]
+    def test_it(self): ...
+
+@other
+class TestMarked:
+    @right
+    def test_it(self): ...
+
+class TestInherits(TestMarked):
+    @right
+    def test_it(self): ...
+
+@right
+@pytest.mark.parametrize("value", [1, pytest.param(2, marks=other)])
+def test_parameter(value): ...
+
+@right
+def test_one(): ...
+"""
+
+
+def test_several_marks_of_a_test_are_an_error(project: Project) -> None:
+    pytester = project(right="4")
+    pytester.makepyfile(test_it=SEVERAL)
+    result = pytester.runpytest_inprocess("--junitxml=j.xml")
+    result.assert_outcomes(errors=5, passed=2)
+    assert called(pytester) == ["right"]
+    cases = cases_in(pytester)
+    assert {name for name, (ended, _, _) in cases.items() if ended == "passed"} == {"test_one[right]", "test_parameter[right-1]"}
+    for name, where in (("test_stacked[mark]", "test_stacked"), ("test_parameter[right-2]", "test_parameter")):
+        said = (
+            f"a test has one mark, and this one has 2: ('skill', benchmark='sums.json') of {where}, ('nowhere') of {where}; write"
+        )
+        assert said in cases[name][1]
+    said = "has 2: ('skill', benchmark='sums.json') of test_it, ('nowhere') of TestMarked; write a function for each"
+    assert [line for line in result.stdout.lines if said in line]
+
+
 def test_the_case_of_the_completion_rate_has_an_outcome_too(project: Project) -> None:
     pytester = project(right="4", wrong="5")
     body = """seen = (eval_task.task_id, len(eval_task.results), eval_task.passed, eval_task.called_a_forbidden_tool)
