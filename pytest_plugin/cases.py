@@ -158,21 +158,21 @@ def outcome_of(request: pytest.FixtureRequest, folders: pytest.TempPathFactory) 
         pytest.fail("the fixture eval_task is for tests with @pytest.mark.eval_skills(...); others use eval_skill", pytrace=False)
     key = case.declaration.key
     if key not in cases.reports:
-        cases.reports[key] = failing_clearly("mark eval_skills", lambda: _evaluated(request.config, folders, case, cases))
+        cases.reports[key] = failing_clearly("mark eval_skills", lambda: _evaluated(request.node, folders, case, cases))
     report: SkillReport = cases.reports[key]
     outcome = outcome_in(request.config, case, report)
     _record(request.node, case, outcome)
     return outcome
 
 
-def _evaluated(config: pytest.Config, folders: pytest.TempPathFactory, case: Case, cases: Cases) -> SkillReport:
-    declaration, tasks = case.declaration, cases.asked_tasks(case)
+def _evaluated(item: pytest.Item, folders: pytest.TempPathFactory, case: Case, cases: Cases) -> SkillReport:
+    config, declaration, tasks = item.config, case.declaration, cases.asked_tasks(case)
 
     def evaluate() -> SkillReport:
         options = {**declaration.options, **({"task_ids": tasks} if tasks else {})}
         return Evaluator(config, folders).run(planned(config, declaration.skill, options))
 
-    return evaluated_once(config, folders, json.dumps([declaration.key, tasks]), evaluate)
+    return evaluated_once(item, folders, json.dumps([declaration.key, tasks]), evaluate)
 
 
 def outcome_in(config: pytest.Config, case: Case, report: SkillReport) -> Outcome:

@@ -55,11 +55,12 @@ class Evaluator:
         Raises:
             EvalSkillsError: its results cannot be written, or a limit of the run leaves items without one.
         """
+        from eval_skills.api.options import in_python
         from eval_skills.engine.evaluation.in_process import evaluate_in_process
 
         summary = evaluate_in_process(_landing(plan, self._folders))
         if summary.stop_line is not None:
-            raise RunError(f"{summary.stop_line}; raise the limit")
+            raise RunError(f"{in_python(summary.stop_line)}; raise the limit")
         [report] = summary.reports
         return as_skill_report(report)
 

@@ -265,6 +265,20 @@ def test_a_mark_that_cannot_make_cases_is_refused(project: Project) -> None:
     result.stdout.fnmatch_lines(["*the mark eval_skills works on functions and on methods of plain classes only*"])
 
 
+@pytest.mark.parametrize("workers", [pytest.param([], id="alone"), pytest.param(["-n", "2"], id="xdist")])
+def test_a_limit_is_spent_once_by_all_cases_together(project: Project, workers: list[str]) -> None:
+    pytester = project(**{name: {"output": "4", "costUsd": 1} for name in ("right", "wrong", "fine", "odd")})
+    pytester.makepyfile(test_it=marked("test_sums", *BUSY, "max_cost=1", "concurrency=1", "min_completion=0"))
+    pytester.runpytest_subprocess(*workers, "--junitxml=j.xml", timeout=300).assert_outcomes(errors=5)
+    assert len(called(pytester)) == 1
+    cases = {name: message for name, (_, message, _) in cases_in(pytester).items()}
+    (first,) = [
+        name for name, said in cases.items() if "stopped at max_cost 1: $1.00 spent, 1 of 4 items done; raise the" in said
+    ]
+    refers = f"not evaluated: the evaluation ended with an error, which test_it.py::{first} shows"
+    assert [refers in said for name, said in cases.items() if name != first] == [True] * 4
+
+
 @pytest.mark.slow
 def test_workers_of_xdist_share_the_evaluation(project: Project) -> None:
     pytester = project(right="4", wrong="5", fine="4", broken="cannot")
