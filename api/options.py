@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -106,7 +107,8 @@ INSTEAD = {
 
 
 def evaluate_request(options: Mapping[str, Any], **own: Any) -> EvaluateRequest:
-    """The request with these options and the caller's `own` fields.
+    """The request with these options and the caller's `own` fields. What is written to stays where it is now, wherever a skill
+    goes: they share this process, and its working directory.
 
     Raises:
         UsageError: an option does not exist, or its value is not valid; the message names it and what is valid.
@@ -116,7 +118,17 @@ def evaluate_request(options: Mapping[str, Any], **own: Any) -> EvaluateRequest:
         if name in INSTEAD:
             raise UsageError(f"{name} is not an option of evaluate; {INSTEAD[name]}")
         _check_known(name, sorted(known))
-    return _validated(EvaluateRequest, {**options, **own})
+    given = {**options, **own}
+    written = {name: _absolute(given[name]) for name in ("store", "record", "output_dir") if name in given}
+    return _validated(EvaluateRequest, given | written)
+
+
+def _absolute(place: Any) -> Any:
+    """A path as one that does not depend on the working directory; a URL, and what is not a path at all, as it is."""
+    if not isinstance(place, str) or not place.strip():
+        return place
+    scheme, separator, path = place.rpartition("://")
+    return place if separator and scheme != "file" else f"{scheme}{separator}{os.path.abspath(path)}"
 
 
 def check_resume(options: Mapping[str, Any], store: object) -> None:

@@ -234,6 +234,27 @@ def test_a_store_keeps_the_run(tmp_path: Path) -> None:
     assert es.compare(again.run_id, result.run_id, store=store.path).skills[0].change == "compared"
 
 
+@pytest.mark.parametrize("store", ["./kept", "kept.db"])
+def test_a_skill_that_changes_the_working_directory_loses_no_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, store: str
+) -> None:
+    """The result, its store and its recording are where they were asked for."""
+    for folder in ("here", "elsewhere"):
+        (tmp_path / folder).mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+
+    def enters_its_workspace(text: str) -> str:
+        os.chdir(tmp_path / "elsewhere")
+        return text.upper()
+
+    result = es.evaluate(enters_its_workspace, TASKS, store=store, record="answers.jsonl")
+    assert result.completion == 0.5
+    assert [*(tmp_path / "elsewhere").iterdir()] == []
+    assert (tmp_path / "here" / "answers.jsonl").exists()
+    assert result.store == str(tmp_path / "here" / Path(store))
+    assert es.Store(result.store).run_ids() == [result.run_id]
+
+
 def test_it_works_where_a_loop_runs_and_on_it() -> None:
     loops: list[asyncio.AbstractEventLoop] = []
 
