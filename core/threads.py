@@ -1,4 +1,4 @@
-"""Functions of somebody else's, called in threads that keep nobody waiting."""
+"""Functions and coroutines of somebody else's, called in threads and tasks of their own, which keep nobody waiting."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import functools
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextvars import copy_context
 from queue import SimpleQueue
@@ -50,6 +50,34 @@ async def in_thread(work: Callable[[], T]) -> T:
     if error is not None:
         raise RaisedInThread(error)
     return cast(T, result)
+
+
+GRACE_S = 1.0
+"""How long a coroutine may tidy up when it is cancelled; one that goes on is left behind."""
+
+
+class CancelledItself(Exception):
+    """A coroutine cancelled the task that it runs in: ``asyncio.current_task().cancel()``."""
+
+
+async def in_task(work: Coroutine[Any, Any, T]) -> T:
+    """What `work` returns in a task of its own: what it does to its task, it does not do to the caller's.
+
+    Raises:
+        CancelledItself: `work` cancelled its task.
+        CancelledError: the caller was cancelled; so was `work`, which had a second to tidy up.
+        BaseException: whatever else `work` raises.
+    """
+    task = asyncio.create_task(work)
+    try:
+        await asyncio.wait([task])
+    except asyncio.CancelledError:
+        task.cancel()
+        await asyncio.wait([task], timeout=GRACE_S)
+        raise
+    if task.cancelled():
+        raise CancelledItself
+    return task.result()
 
 
 class DaemonThreads(ThreadPoolExecutor):

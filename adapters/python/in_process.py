@@ -46,7 +46,7 @@ from eval_skills.core.fingerprint import digest_of_json
 from eval_skills.core.interruption import ctrl_c_behind
 from eval_skills.core.models import Skill, SkillResponse
 from eval_skills.core.text import one_line
-from eval_skills.core.threads import RaisedInThread, in_thread
+from eval_skills.core.threads import CancelledItself, RaisedInThread, in_task, in_thread
 
 T = TypeVar("T")
 
@@ -55,9 +55,6 @@ Called = Callable[[Any, "dict[str, Any] | None"], Any]
 
 UNVERSIONED = "0.0.0"
 """The version of a skill that is known by its name alone."""
-
-GRACE_S = 1.0
-"""How long a coroutine may tidy up at its time limit; one that goes on is left behind."""
 
 
 class ObjectSkill(Skill):
@@ -191,18 +188,14 @@ class FunctionAdapter(Adapter):
         call.seen = (
             "" if self._is_async else "a thread cannot be stopped, so the function goes on in it, a generator to its next value"
         )
-        with reporting(call.progress.add):
-            told = None if call.conversation is None else call.conversation.copied
-            work = asyncio.create_task(self._answered(self._input(copy.deepcopy(input_data)), told))
-        with running(call.progress.add):
-            try:
-                await asyncio.wait([work])
-            except asyncio.CancelledError:
-                work.cancel()
-                await asyncio.wait([work], timeout=GRACE_S)
-                raise
+        told = None if call.conversation is None else call.conversation.copied
+        report = call.progress.add
+        try:
+            with reporting(report), running(report):
+                answer = await in_task(self._answered(self._input(copy.deepcopy(input_data)), told))
+        except CancelledItself:
+            raise SkillError("CancelledError: the coroutine cancelled the task that it was called in") from None
         call.stop()
-        answer = work.result()
         if isinstance(answer, ItemError):
             raise answer
         return self._read(self._json(answer), call)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Coroutine
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractAsyncContextManager, suppress
+from contextlib import AbstractAsyncContextManager
 from typing import Any, TypeVar
 
 from eval_skills.core.threads import DaemonThreads
@@ -97,9 +97,15 @@ def _complete(loop: asyncio.AbstractEventLoop, task: asyncio.Task[T], threads: D
 
 def _through(loop: asyncio.AbstractEventLoop, task: asyncio.Task[T]) -> T:
     """Run the loop until `task` is done. A SystemExit or KeyboardInterrupt of another task, which ends the loop, stays with that
-    task: no signal arrives in this thread, so code of a skill raised it in a task that it started itself.
+    task: no signal arrives in this thread, so code of a skill raised it in a task that it started itself. A loop that code of a
+    skill stops goes on, too.
     """
     while not task.done():
-        with suppress(SystemExit, KeyboardInterrupt):
+        try:
             loop.run_until_complete(task)
+        except (SystemExit, KeyboardInterrupt):
+            continue
+        except RuntimeError:  # "Event loop stopped before Future completed"
+            if loop.is_closed():
+                raise
     return task.result()

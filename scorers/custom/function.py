@@ -12,7 +12,7 @@ from typing import Any
 from eval_skills.core.errors import ScorerError, UsageError
 from eval_skills.core.interruption import ctrl_c_behind
 from eval_skills.core.models import EvalTask, SkillResponse
-from eval_skills.core.threads import RaisedInThread, in_thread
+from eval_skills.core.threads import CancelledItself, RaisedInThread, in_task, in_thread
 from eval_skills.scorers.answer import unwrapped
 from eval_skills.scorers.options import Option, Options
 from eval_skills.scorers.registry import ScorerEntry
@@ -53,13 +53,20 @@ def _code_of(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 async def _called(name: str, function: Callable[..., Any], given: tuple[Any, ...]) -> Any:
-    """What the function returns, awaited where that has to be.
+    """What the function returns, awaited where that has to be, in a task of its own.
 
     Raises:
-        ScorerError: it raised what would end more than this item, such as SystemExit.
+        ScorerError: it raised what would end more than this item, such as SystemExit, or cancelled its task.
         KeyboardInterrupt: the user pressed Ctrl-C where the event loop runs in the main thread.
         Exception: whatever else it raises.
     """
+    try:
+        return await in_task(_returned(name, function, given))
+    except CancelledItself:
+        raise ScorerError(f"{name} cancelled the task that it was called in") from None
+
+
+async def _returned(name: str, function: Callable[..., Any], given: tuple[Any, ...]) -> Any:
     try:
         result = function(*given) if _is_coroutine_function(function) else await in_thread(lambda: function(*given))
         return await result if inspect.isawaitable(result) else result

@@ -42,6 +42,76 @@ def test_what_a_coroutine_raises_costs_its_item_alone(skill: Any) -> None:
     assert "mine" in str(result)
 
 
+async def cancels_its_task(value: int) -> int:
+    if value == 2:
+        task = asyncio.current_task()
+        assert task is not None
+        task.cancel("mine")
+        await asyncio.sleep(0)
+    return value
+
+
+async def cancels_its_task_at_the_end(value: int) -> int:
+    if value == 2:
+        task = asyncio.current_task()
+        assert task is not None
+        task.cancel("mine")
+    return value
+
+
+@pytest.mark.parametrize("skill", [cancels_its_task, cancels_its_task_at_the_end])
+@pytest.mark.parametrize("on_own_loop", [True, False])
+def test_a_coroutine_that_cancels_its_task_costs_its_item_alone(skill: Any, on_own_loop: bool) -> None:
+    skills = {"cancels": skill, "good": lambda _: 1}
+    result = es.evaluate(skills, TASKS) if on_own_loop else asyncio.run(es.aevaluate(skills, TASKS))
+    assert [(item.skill, item.task_id, item.status, item.error_kind) for item in result.items] == [
+        ("cancels@0.0.0", "a", "pass", None),
+        ("cancels@0.0.0", "b", "error", "skill"),
+        ("good@0.0.0", "a", "pass", None),
+        ("good@0.0.0", "b", "pass", None),
+    ]
+    assert "CancelledError: the coroutine cancelled the task that it was called in" in str(result)
+
+
+def test_an_evaluator_that_cancels_its_task_costs_its_item_alone() -> None:
+    async def judge(output: int) -> bool:
+        return await cancels_its_task(output) == 1
+
+    result = es.evaluate(lambda value: value, TASKS, evaluator=judge)
+    assert [(item.status, item.error_kind) for item in result.items] == [("pass", None), ("error", "scorer")]
+    assert "judge cancelled the task that it was called in" in str(result)
+
+
+@pytest.mark.parametrize("judges", [False, True])
+async def test_a_cancellation_from_outside_ends_the_evaluation(judges: bool) -> None:
+    begun, ended = asyncio.Event(), list[str]()
+
+    async def hangs(_: Any) -> int:
+        begun.set()
+        try:
+            await asyncio.sleep(600)
+        finally:
+            ended.append("cleaned up")
+        return 1
+
+    options: dict[str, Any] = {"evaluator": hangs} if judges else {}
+    work = asyncio.create_task(es.aevaluate((lambda value: value) if judges else hangs, TASKS[:1], **options))
+    await begun.wait()
+    work.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await work
+    assert ended == ["cleaned up"]
+
+
+def test_a_loop_that_a_skill_stops_goes_on() -> None:
+    async def stops(value: int) -> int:
+        asyncio.get_running_loop().stop()
+        await asyncio.sleep(0)
+        return value
+
+    assert es.evaluate({"stops": stops, "good": lambda _: 1}, TASKS).completion == 0.75
+
+
 def test_so_it_does_on_the_callers_own_loop() -> None:
     result = asyncio.run(es.aevaluate(interrupts, TASKS, retries=0))
     assert [(item.status, item.error_kind) for item in result.items] == [("pass", None), ("error", "skill")]

@@ -16,8 +16,8 @@ import pytest
 
 import eval_skills
 from eval_skills.adapters import Confinement, check_skill, open_adapter
-from eval_skills.adapters.python import in_process
 from eval_skills.adapters.python.in_process import ObjectSkill
+from eval_skills.core import threads
 from eval_skills.core.errors import ContractError, InputError, SkillError, SkillTimeout
 from eval_skills.core.models import Skill, SkillResponse
 from eval_skills.scorers.tools.calls import unknown_calls
@@ -227,7 +227,7 @@ async def test_a_coroutine_at_its_time_limit_is_cancelled() -> None:
 
 
 async def test_a_coroutine_that_refuses_to_end_keeps_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(in_process, "GRACE_S", 0.05)
+    monkeypatch.setattr(threads, "GRACE_S", 0.05)
     released = asyncio.Event()
 
     async def refuses(_: Any) -> None:
