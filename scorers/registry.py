@@ -54,13 +54,15 @@ class _FunctionScorer:
 @dataclass(frozen=True, slots=True)
 class ScorerEntry:
     """A registered scorer: its names, the class or function behind it, the options that a benchmark may write, and the `folder`
-    whose files make its verdicts, where that is more than the file that defines it."""
+    whose files make its verdicts, where that is more than the file that defines it; `own` is the function of the calling program
+    that it calls."""
 
     name: str
     aliases: tuple[str, ...]
     target: Callable[..., Any]
     options: Options
     folder: Path | None = None
+    own: Callable[..., Any] | None = None
 
     def build(self, options: dict[str, Any]) -> Scorer:
         """The scorer with these options, which have been checked."""

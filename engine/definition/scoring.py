@@ -12,6 +12,7 @@ from typing import Any
 
 from eval_skills.core.fingerprint import digest_of_folder, digest_of_json
 from eval_skills.core.models.evaluators import SET
+from eval_skills.engine.definition.judge_parameters import own_parameters
 from eval_skills.scorers import ScoringSettings, TaskScoring
 from eval_skills.scorers.registry import ScorerEntry, find_scorer
 from eval_skills.scorers.task_scoring.evaluator_set import EvaluatorSet
@@ -24,8 +25,9 @@ def scoring_digests(scorings: Mapping[str, TaskScoring]) -> dict[str, str]:
 
     That is which scorers do and, where they are not ours, their code; judging models with the version of their prompts; and the
     weights, tool categories and spelling of tools that the run sets. Code is the file that a task names in its benchmark's folder
-    with the neighbours that it imports, the file that defines a plug-in, or the source of a function of the calling program (what
-    that calls is not seen). Ours is left out, so that runs of two versions of eval-skills can be compared.
+    with the neighbours that it imports, the file that defines a plug-in, or the source of a function of the calling program with
+    what it was made with (what it calls is not seen). Ours is left out, so that runs of two versions of eval-skills can be
+    compared.
     """
     code_of, files_of = cache(_foreign_code), cache(_files_with_imports)
     of_settings = {id(each): str(each.model_dump(mode="json", include=_SETTINGS)) for each in _all_settings(scorings.values())}
@@ -55,8 +57,14 @@ def _judging(
 
 
 def _foreign_code(name: str) -> str | None:
-    """The digest of a scorer's code; None for one of ours."""
+    """The digest of a scorer's code, and of what a function of the calling program was made with; None for one of ours."""
     entry = find_scorer(name)
+    code = _code_of_entry(entry)
+    parameters = [] if entry.own is None else own_parameters(entry.own)
+    return digest_of_json([code, *parameters]) if parameters else code
+
+
+def _code_of_entry(entry: ScorerEntry) -> str | None:
     target = inspect.unwrap(entry.target)
     if target is not entry.target and isinstance(target, FunctionType):
         return digest_of_json(_source(target))

@@ -43,7 +43,7 @@ def function_scorer(name: str, function: Callable[..., Any]) -> ScorerEntry:
         return found
 
     vars(judged)["__wrapped__"] = _code_of(function)  # whose file a run records
-    return ScorerEntry(name, (), judged, Options({"task": Option("task", True, EvalTask)}))
+    return ScorerEntry(name, (), judged, Options({"task": Option("task", True, EvalTask)}), own=function)
 
 
 def _code_of(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import functools
+import threading
+from collections.abc import Callable
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from datetime import datetime
+from enum import Enum
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from eval_skills.core.models import EvalTask
+from eval_skills.engine.definition.judge_parameters import own_parameters
 from eval_skills.engine.definition.scoring import scoring_digests
 from eval_skills.scorers import TaskScoring, scorer
 from eval_skills.scorers.custom.function import function_scorer
@@ -111,6 +118,133 @@ def test_a_function_of_the_calling_program_counts_by_its_source() -> None:
         with knowing({"own": function_scorer("own", function)}):
             found.append(digest(expectedOutput={"type": "own", "value": 1}))
     assert found[0] == found[2] != found[1]
+
+
+def within(tolerance: Any) -> Callable[..., bool]:
+    def near(output: Any, expected: Any) -> bool:
+        return bool(abs(output - expected) <= tolerance)
+
+    return near
+
+
+def near(output: Any, expected: Any, tolerance: Any = 1) -> bool:
+    return bool(abs(output - expected) <= tolerance)
+
+
+def by_default(tolerance: Any) -> Callable[..., bool]:
+    def own(output: Any, expected: Any, at_most: Any = tolerance) -> bool:
+        return bool(abs(output - expected) <= at_most)
+
+    return own
+
+
+def by_name(tolerance: Any) -> Callable[..., bool]:
+    def own(output: Any, expected: Any, *, at_most: Any = tolerance) -> bool:
+        return bool(abs(output - expected) <= at_most)
+
+    return own
+
+
+def wrapped(tolerance: Any) -> Callable[..., bool]:
+    inner = within(tolerance)
+
+    @functools.wraps(inner)
+    def outer(*given: Any) -> bool:
+        return inner(*given)
+
+    return outer
+
+
+class Near:
+    def __init__(self, tolerance: Any) -> None:
+        self.tolerance = tolerance
+
+    def __call__(self, output: Any, expected: Any) -> bool:
+        return bool(abs(output - expected) <= self.tolerance)
+
+    def judge(self, output: Any, expected: Any) -> bool:
+        return self(output, expected)
+
+
+class Slotted:
+    __slots__ = ("tolerance",)
+
+    def __init__(self, tolerance: Any) -> None:
+        self.tolerance = tolerance
+
+    def __call__(self, output: Any) -> bool:
+        return bool(output == self.tolerance)
+
+
+@dataclass
+class Limit:
+    most: float
+
+
+class Size(Enum):
+    SMALL = 1
+    LARGE = 2
+
+
+class Odd(str):
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        raise RuntimeError("no")
+
+
+def digest_by(function: Callable[..., Any]) -> str:
+    with knowing({"own": function_scorer("own", function)}):
+        return digest(expectedOutput={"type": "own", "value": 1})
+
+
+@each_row(
+    ("made",),
+    [
+        pytest.param(within, id="closure"),
+        pytest.param(lambda tolerance: functools.partial(near, tolerance=tolerance), id="partial"),
+        pytest.param(lambda tolerance: functools.partial(functools.partial(within(0)), tolerance), id="partial-by-place"),
+        pytest.param(by_default, id="default"),
+        pytest.param(by_name, id="default-by-name"),
+        pytest.param(wrapped, id="wrapped"),
+        pytest.param(Near, id="object"),
+        pytest.param(Slotted, id="slots"),
+        pytest.param(lambda tolerance: Near(tolerance).judge, id="method"),
+    ],
+)
+@pytest.mark.parametrize(
+    ("strict", "lenient"),
+    [
+        pytest.param(1, 10, id="number"),
+        pytest.param([1], [10], id="list"),
+        pytest.param({"by": {1.0}}, {"by": {10.0}}, id="inside"),
+        pytest.param(Limit(1), Limit(10), id="data-class"),
+        pytest.param(datetime(2026, 1, 1, 1), datetime(2026, 1, 1, 2), id="time"),
+        pytest.param(Size.SMALL, Size.LARGE, id="enum"),
+        pytest.param(Odd("a"), Odd("b"), id="subclass-of-text"),
+        pytest.param(("a", object), ("b", object), id="beside-what-is-no-data"),
+    ],
+)
+def test_what_a_function_was_made_with_counts(made: Callable[[Any], Callable[..., Any]], strict: Any, lenient: Any) -> None:
+    digests = [digest_by(made(value)) for value in (strict, deepcopy(strict), lenient)]
+    assert digests[0] == digests[1] != digests[2]
+
+
+def test_what_is_no_plain_data_and_what_holds_itself_do_not_count() -> None:
+    rounds: list[Any] = []
+    rounds.append(rounds)
+    found = {digest_by(within(value)) for value in (object(), threading.Lock(), within(1))}
+    assert len(found) == 1
+    assert digest_by(within(rounds)) == digest_by(within(deepcopy(rounds)))
+
+
+def test_a_function_that_was_made_with_nothing_keeps_its_digest() -> None:
+    """Results of an earlier version stay comparable."""
+
+    def plain(output: Any) -> bool:
+        return output is not None
+
+    assert own_parameters(plain) == []
 
 
 def test_a_function_without_a_source_counts_by_its_code() -> None:
