@@ -109,6 +109,7 @@ class _Asked:
             store=None if self.folder else self.request.store,
             remarks=[in_python(each) for each in remarks],
             stopped=None if summary.stop_line is None else in_python(summary.stop_line),
+            planned=summary.planned if summary.is_partial else None,
         )
 
     def __enter__(self) -> Self:

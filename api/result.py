@@ -32,7 +32,8 @@ class EvaluationResult:
 
     `reports` holds a report per skill, in the order of the skills. `remarks` are warnings that stopped nothing. `run_id` names
     the run in `store`, which is None where nothing was kept. `stopped` says at which limit the run stopped, what was
-    spent, and how many items are done; None where no limit did.
+    spent, and how many items are done; None where no limit did. `planned` counts the items of a run that stopped early, with
+    those that were not asked; None for one that is whole.
     """
 
     reports: list[SkillCompletionReport]
@@ -40,12 +41,17 @@ class EvaluationResult:
     store: str | None = None
     remarks: list[str] = field(default_factory=list)
     stopped: str | None = None
+    planned: int | None = None
 
     @property
     def completion(self) -> float:
-        """The share of all items that passed, in [0, 1]; with several skills, of the items of all of them."""
+        """The share of all items that passed, in [0, 1]; with several skills, of the items of all of them.
+
+        All are those that were planned: what a run that stopped early did not ask has not passed. Its reports, and the lines
+        made of them, count what was asked.
+        """
         passed = sum(report.summary.completion_rate * (report.summary.items or 0) for report in self.reports)
-        return passed / max(1, self._count)
+        return passed / max(1, self._planned)
 
     @cached_property
     def items(self) -> list[EvaluatedItem]:
@@ -118,14 +124,18 @@ class EvaluationResult:
     def _count(self) -> int:
         return sum(report.summary.items or 0 for report in self.reports)
 
+    @property
+    def _planned(self) -> int:
+        return self._count if self.planned is None else self.planned
+
     def __str__(self) -> str:
         return "\n".join([*(explanation(report, FAILURES_IN_TEXT) for report in self.reports), *self.remarks])
 
     def __repr__(self) -> str:
-        if len(self.reports) == 1:
+        if len(self.reports) == 1 and self.planned is None:
             return f"<{headline(self.reports[0])}>"
         benchmark = self.reports[0].benchmark_id if self.reports else "nothing"
-        counted = f"completion {numbers.rate(self.completion)} of {plural(self._count, 'item')}"
+        counted = f"completion {numbers.rate(self.completion)} of {plural(self._planned, 'item')}"
         return f"<{plural(len(self.reports), 'skill')} on {benchmark}: {counted}>"
 
     def _repr_html_(self) -> str:

@@ -256,3 +256,21 @@ def test_one_answer_is_scored_by_several_evaluators() -> None:
 def test_what_cannot_be_scored(answer: Any, task: Any, options: Any, message: str) -> None:
     with pytest.raises((UsageError, InputError), match=message):
         es.score(answer, task, **options)
+
+
+@pytest.mark.parametrize("skills", [1, 2])
+def test_what_a_stopped_run_did_not_ask_has_not_passed(skills: int) -> None:
+    def costly(number: int) -> dict[str, Any]:
+        return {"output": "x", "costUsd": 1}
+
+    tasks = [{"id": f"t{number}", "input": number, "expected": "x"} for number in range(10)]
+    result = es.evaluate({f"s{number}": costly for number in range(skills)}, tasks, max_cost=3, concurrency=1)
+    assert (len(result.items), result.planned) == (3, 10 * skills)
+    assert result.completion == 3 / (10 * skills)
+    assert f"of {10 * skills} items" in repr(result)
+    assert result.failures == []
+
+
+def test_a_whole_run_has_no_planned_items_beside_its_own() -> None:
+    result = es.evaluate(upper, TASKS)
+    assert (result.completion, result.planned) == (1, None)
