@@ -174,6 +174,8 @@ class Program:
     def _on_line(self, line: bytes | LongLine) -> None:
         if isinstance(line, LongLine):
             self._unread += 1
+            if line.first.lstrip().startswith(b"{"):  # an event, which may tell of a call
+                self._transcript.unknown(f"an event of more than {_LINE_BYTES:,} bytes could not be read")
             self._log.add(line.first + b" [...] " + line.last + b"\n")
             return
         if not line.strip():

@@ -9,18 +9,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from eval_skills.adapters.agent.loads import loads_in
+from eval_skills.core.messages.roles import UNREAD
 from eval_skills.core.models import SkillResponse, ToolCall, Usage, WorkspaceFile
 from eval_skills.core.models.response import MAX_COST_USD, MAX_TOKENS
+from eval_skills.core.text import one_line
 
 MAX_TEXT_CHARS = 100_000
 """How much of one text (a message, an argument, the result of a tool) is kept."""
 
 SKILL_LOADED = "skill_loaded"
 """The `finish_reason` of an agent that was ended because it had loaded a skill."""
-
-
-UNREAD = "unread"
-"""The role of a message that says what could not be read: no scorer takes the calls of the others for all that were made."""
 
 
 @dataclass(slots=True)
@@ -38,9 +36,9 @@ class Transcript:
 
     `installed` are the names of the Agent Skills that the agent has, and `workspace` is the folder in which relative paths start.
     `watched` are further names, of which a load counts that did not fail: the agent found them elsewhere.
-    Until something other than the answer is noted, what was called and loaded is unknown: an agent may tell nothing. `observed`
-    says that everything will be told, and so that nothing was called yet. `session_id` is the agent's own name for the
-    session, by which a record is found that it keeps itself. Texts over `MAX_TEXT_CHARS` are cut. `size` is about
+    Until something other than the answer and its tokens is noted, what was called and loaded is unknown: an agent may tell
+    nothing. `observed` says that everything will be told, and so that nothing was called yet. `session_id` is the agent's own
+    name for the session, by which a record is found that it keeps itself. Texts over `MAX_TEXT_CHARS` are cut. `size` is about
     how many characters are kept.
     """
 
@@ -63,6 +61,7 @@ class Transcript:
         self._cost_usd: float | None = None
         self._observed = self._counts_steps = False
         self._unknown = ""
+        self._mentioned: dict[str, str] = {}
         self._turn_began = 0
 
     def observed(self) -> None:
@@ -71,8 +70,14 @@ class Transcript:
 
     def unknown(self, why: str) -> None:
         """Calls may be missing among those that were told: what was called and how often the model was asked is unknown, and so
-        is what was loaded, unless all that is installed was. The calls that were told stay in the messages."""
-        self._unknown = why
+        is what was loaded, unless all that is installed was. The calls that were told stay in the messages. The first reason is
+        kept."""
+        self._unknown = self._unknown or why
+
+    def mentioned(self, name: str, line: str) -> None:
+        """A line of the log speaks of a call of this tool ("" for one that it does not name): what was called is `unknown`,
+        unless such a call is told as well, before or after."""
+        self._mentioned.setdefault(name, f"expected an event that tells of a call, got {line}")
 
     def message(self, role: str, text: str, *, more: bool = False) -> None:
         """Something that was said; the last of the ``assistant`` is the answer, where no other is given. With `more` it goes on
@@ -99,11 +104,15 @@ class Transcript:
         self._message_of_calls().append(call)
         return call.id
 
-    def tool_result(self, id: str | None, result: Any, error: str | None = None) -> None:  # noqa: A002
-        """What a call led to; without an `id`, the last one. Of a call that was not noted nothing is kept."""
+    def tool_result(self, id: str | None, result: Any, error: str | None = None, *, name: str | None = None) -> None:  # noqa: A002
+        """What a call led to; without an `id`, the last one. A result proves a call also where that was not noted: of the tool
+        that it names, else of one that is `unknown`."""
         self.observed()
         call = self._by_id.get(id) if id is not None else next(reversed(self._calls), None)
+        if call is None and name is not None:
+            call = self._by_id[self.tool_call(id, name, None)]
         if call is None:
+            self.unknown(f"a tool's result came without its call{f' (id {one_line(id, 80)})' if id is not None else ''}")
             return
         call.ended = True
         call.result, call.error = self._kept(result), None if error is None else str(self._kept(error))
@@ -140,8 +149,7 @@ class Transcript:
         return [(call.id, call.arguments) for call in self._calls if call.name == name]
 
     def usage(self, prompt: int | None, completion: int | None) -> None:
-        """Tokens to add; None is unknown."""
-        self.observed()
+        """Tokens to add; None is unknown. They say nothing of what was called."""
         self._prompt_tokens = _sum(self._prompt_tokens, prompt, MAX_TOKENS)
         self._completion_tokens = _sum(self._completion_tokens, completion, MAX_TOKENS)
 
@@ -161,6 +169,11 @@ class Transcript:
         For streams that do not tell where a turn begins; calls that are made one after the other are a turn each."""
         if not self._messages or self._messages[-1]["role"] != "assistant":
             self.step()
+
+    @property
+    def called(self) -> list[str]:
+        """The names of the tools that were called so far, in order."""
+        return [call.name for call in self._calls]
 
     def has_call(self, id: str) -> bool:  # noqa: A002
         """Whether a call with this id was noted."""
@@ -208,10 +221,11 @@ class Transcript:
     def response(self) -> SkillResponse:
         """All of it, also before the end."""
         calls = [ToolCall(name=c.name, arguments=c.arguments, id=c.id, result=c.result, error=c.error) for c in self._calls]
-        known = self._observed and not self._unknown
+        unknown = self._why_unknown()
+        known = self._observed and not unknown
         messages = [_written(message) for message in self._messages]
-        if self._unknown and messages:  # among messages that could all be read the calls would count as all that there were
-            messages.append({"role": UNREAD, "content": self._unknown})
+        if unknown:  # among messages that could all be read the calls would count as all that there were
+            messages.append({"role": UNREAD, "content": unknown})
         return SkillResponse(
             output=self.output,
             messages=messages or None,
@@ -219,11 +233,16 @@ class Transcript:
             usage=Usage(prompt_tokens=self._prompt_tokens, completion_tokens=self._completion_tokens),
             cost_usd=self._cost_usd,
             skills_loaded=self.skills_loaded if known or self._loads_are_known() else None,
-            steps=self.steps if self._counts_steps and not self._unknown else None,
+            steps=self.steps if self._counts_steps and not unknown else None,
             files=self.files,
             finish_reason=self.finish_reason,
             metadata=dict(self.metadata),
         )
+
+    def _why_unknown(self) -> str:
+        """Why calls may be missing among those that were told; "" where none are."""
+        called = {call.name for call in self._calls}
+        return self._unknown or next((said for name, said in self._mentioned.items() if name not in called), "")
 
     def _loads_are_known(self) -> bool:
         return self._observed and self._loaded.keys() == self.installed

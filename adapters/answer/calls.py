@@ -28,7 +28,7 @@ def tool_call_of(raw: Any) -> ToolCall:
     error = given.get("error")
     said = {"error": error if isinstance(error, str) else str(error)} if error else {}
     result = {"result": given["result"]} if "result" in given else {}
-    return ToolCall(name=name, arguments=_read(arguments), id=identity, **said, **result)
+    return ToolCall(name=name, arguments=read_arguments(arguments), id=identity, **said, **result)
 
 
 def with_results(calls: Iterable[ToolCall], blocks: list[Any]) -> list[ToolCall]:
@@ -42,7 +42,8 @@ def with_results(calls: Iterable[ToolCall], blocks: list[Any]) -> list[ToolCall]
     return done
 
 
-def _read(arguments: Any) -> Any:
+def read_arguments(arguments: Any) -> Any:
+    """Arguments that are the JSON text of an object, as that; any other text and anything else as it is."""
     if not isinstance(arguments, str):
         return arguments
     try:

@@ -22,6 +22,10 @@ ROLES = {
 }
 """Every role under each of its names."""
 
+UNREAD = "unread"
+"""The role of a message that says what could not be read of a run: no scorer takes the calls of the others for all that were
+made."""
+
 
 def role_in(message: Mapping[str, Any]) -> str | None:
     """The role of a message by its own name, from `role` or from LangChain's `type`; None where it has none that is known.
@@ -34,8 +38,11 @@ def role_in(message: Mapping[str, Any]) -> str | None:
 
 
 def unknown_role(message: Mapping[str, Any]) -> str:
-    """What is wrong with a message that has no known role: the role, the nearest known one, and all of them."""
+    """What is wrong with a message that has no known role: the role, the nearest known one, and all of them; of one that says
+    what could not be read (`UNREAD`), that."""
     named = message.get("role", message.get("type"))
+    if named == UNREAD and isinstance(said := message.get("content"), str):
+        return said
     hint = nearest(named, ROLES) if isinstance(named, str) else ""
     return f"unknown role {excerpt(named)}{hint}; known: {', '.join(ROLES)}"
 

@@ -5,16 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from eval_skills.core.messages.blocks import as_dict
 from eval_skills.core.messages.roles import inner_message, role_in, unknown_role
+from eval_skills.core.messages.tool_calls import every_call, raw_calls, results_named, tool_call
 from eval_skills.core.models import Reason, SkillResponse, ToolCall
 from eval_skills.core.models.result import TOOL_CALLS_UNKNOWN
 from eval_skills.core.text import excerpt
 from eval_skills.scorers.score import remark
-from eval_skills.scorers.tools.notations import NO_ARGUMENTS, every_call, name_and_arguments, raw_calls, results_named
-
-_IDENTITIES = ("call_id", "toolUseId", "toolCallId", "id")
-"""OpenAI's items have two: that of the call stands in its output too, that of the item in nothing else."""
 
 COMPARES_CALLS = ("bfcl", "trajectory_match", "tool_accuracy", "sequence", "forbidden_tools")
 """The evaluators that look at what was called."""
@@ -85,7 +81,7 @@ def _hidden_in(message: Mapping[str, Any], *, reported: bool) -> str | None:
     role = role_in(message)
     if role is None and (not reported or any(True for _ in every_call(message))):
         return unknown_role(message)
-    nameless = (call for call in every_call(message) if _tool_call(call) is None)
+    nameless = (call for call in every_call(message) if tool_call(call) is None)
     return next(map(_nameless, nameless), None) if role == "assistant" else None
 
 
@@ -144,22 +140,12 @@ def results_in_messages(messages: list[dict[str, Any]]) -> Iterator[tuple[str, s
 def calls_of_messages(messages: list[dict[str, Any]]) -> list[ToolCall]:
     """The calls of all assistant messages, in order; calls on other messages do not count, and unreadable ones are left out.
 
-    See `notations`.
+    See `core.messages.tool_calls`.
     """
     in_messages = (inner_message(message) for message in messages)
     raw = (call for message in in_messages if role_in(message) == "assistant" for call in raw_calls(message))
-    return [call for call in map(_tool_call, raw) if call is not None]
+    return [call for call in map(tool_call, raw) if call is not None]
 
 
 def _names(raw: list[Any]) -> list[str]:
-    return [call.name for call in map(_tool_call, raw) if call is not None]
-
-
-def _tool_call(raw: Any) -> ToolCall | None:
-    given = as_dict(raw)
-    name, arguments = name_and_arguments(given)
-    if not isinstance(name, str) or not name.strip():
-        return None
-    identities = (given.get(key) for key in _IDENTITIES)
-    identity = next((each for each in identities if isinstance(each, str)), None)
-    return ToolCall(name=name, arguments=None if arguments is NO_ARGUMENTS else arguments, id=identity)
+    return [call.name for call in map(tool_call, raw) if call is not None]

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from eval_skills.core.messages.blocks import as_dict
+from eval_skills.core.messages.tool_calls import NO_ARGUMENTS, name_and_arguments
 from eval_skills.core.text import excerpt, one_line
-from eval_skills.scorers.tools.notations import NO_ARGUMENTS, name_and_arguments
 
 Spelling = Callable[[str], str]
 """From a tool's name as written to the name that is compared."""

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 from eval_skills.core.messages.blocks import blocks_of
 from eval_skills.core.messages.responses_items import in_turns, item_role
 from eval_skills.core.messages.roles import ROLES, inner_message
+from eval_skills.core.messages.tool_calls import raw_calls
 from eval_skills.core.messages.tool_results import result_in
-from eval_skills.scorers.tools.notations import raw_calls
 from eval_skills.scorers.trajectory.calls import Call, Spelling, read_call
 from eval_skills.scorers.trajectory.shapes import UnreadableTrajectory, message_of, messages_in, role_of
 

@@ -8,10 +8,10 @@ from typing import Any
 
 from eval_skills.core.messages.blocks import blocks_of, is_text, text_of
 from eval_skills.core.messages.responses_items import in_turns
+from eval_skills.core.messages.tool_calls import call_in, raw_calls
 from eval_skills.core.messages.tool_results import results_of
 from eval_skills.core.models import SkillResponse
 from eval_skills.scorers.judging.prompt import Material
-from eval_skills.scorers.tools.notations import call_in, raw_calls
 from eval_skills.scorers.trajectory.calls import read_call
 from eval_skills.scorers.trajectory.messages import OUTPUT
 from eval_skills.scorers.trajectory.shapes import UnreadableTrajectory, message_of, messages_in, role_of

@@ -10,14 +10,18 @@
     {"type": "step"}
     {"type": "answer", "content": "12 rows"}
 
-Other lines are its log.
+Calls and results in the notations of other APIs are read too, in a message and in lines of their own. Other lines are its log;
+one that may tell of a call, and cannot be read, leaves what was called unknown.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Any
 
@@ -25,7 +29,13 @@ from eval_skills.adapters.agent.config import AgentConfig
 from eval_skills.adapters.agent.runtimes.base import AgentRun, Command
 from eval_skills.adapters.agent.transcript import Transcript
 from eval_skills.adapters.agent.workspace import SKILLS_FOLDER, install_skills
+from eval_skills.adapters.answer.calls import read_arguments, tool_call_of
 from eval_skills.adapters.answer.envelope import parse_json
+from eval_skills.core.messages.blocks import blocks_of, is_text, text_in, text_of
+from eval_skills.core.messages.roles import role_in, unknown_role
+from eval_skills.core.messages.tool_calls import call_in, every_call, raw_calls, tool_call
+from eval_skills.core.messages.tool_results import ToolResult, result_in, results_of
+from eval_skills.core.text import excerpt, one_line
 
 PROMPT_FILE = "EVAL_SKILLS_PROMPT_FILE"
 
@@ -56,19 +66,24 @@ class Custom:
         return Command(run.program, {PROMPT_FILE: str(prompt), **given, **key}, stdin=run.prompt)
 
     def read(self, line: str, transcript: Transcript) -> bool:
-        """One of the events above; of a field that is not as it should be, the event is not one."""
-        if not line.lstrip().startswith("{"):
-            return False
+        """One of the events above, or a call or result in another notation. Of a field that is not as it should be the event is
+        not one; what was called is unknown where that may hide a call."""
         try:
-            event = parse_json(line.encode())
+            event = parse_json(line.encode()) if line.lstrip().startswith(("{", "[")) else None
         except ValueError:
+            event = None
+        if not isinstance(event, dict):
+            _note_unreadable(line, transcript)
             return False
-        note = _EVENTS.get(event.get("type")) if isinstance(event.get("type"), str) else None
+        kind = event.get("type")
+        note = _EVENTS.get(kind) if isinstance(kind, str) else None
         if note is None:
-            return False
+            return _foreign(event, transcript)
         try:
             note(event, transcript)
         except (KeyError, TypeError):
+            if kind in _OF_CALLS:
+                transcript.unknown(f"expected a {kind} that can be read, got {one_line(line, 200)}")
             return False
         return True
 
@@ -82,16 +97,57 @@ def _text(value: Any) -> str:
 
 
 def _message(event: dict[str, Any], transcript: Transcript) -> None:
-    transcript.message(_text(event["role"]), _text(event["content"]))
+    message = {key: value for key, value in event.items() if key != "type"}
+    if _tells_of_tools(message):
+        _note_message(message, transcript)
+    else:
+        transcript.message(_text(event["role"]), _text(_words(event) if blocks_of(event) else event["content"]))
+
+
+def _tells_of_tools(message: Mapping[str, Any]) -> bool:
+    """Whether a message holds calls, or results of tools."""
+    return any(True for _ in every_call(message)) or any(True for _ in results_of(message, role_in(message)))
+
+
+def _note_message(message: Mapping[str, Any], transcript: Transcript) -> None:
+    """What was said, the calls, and the results, of a message in any notation. A call whose id was told is that one."""
+    role = role_in(message)
+    words = "" if role in ("tool", "function") else _text(_words(message))
+    if role is None:
+        transcript.unknown(unknown_role(message))
+    elif words:
+        transcript.message(role, words)
+    for raw in raw_calls(message):
+        if (call := tool_call(raw)) is None:
+            transcript.unknown(f"expected tool calls that name their tool, got {excerpt(raw)}")
+        elif call.id is None or not transcript.has_call(call.id):
+            transcript.tool_call(call.id, call.name, read_arguments(call.arguments))
+    for result in results_of(message, role):
+        _note_result(result.call_id, result, transcript)
+
+
+def _words(message: Mapping[str, Any]) -> Any:
+    """What a message says beside calls and results: text, or blocks of which some are not."""
+    rest = [block for block in blocks_of(message) if call_in(block) is None and result_in(block) is None]
+    if not rest:
+        return text_in(message)
+    return text_of(rest) if all(map(is_text, rest)) else rest
+
+
+def _note_result(id: str | None, result: ToolResult, transcript: Transcript) -> None:  # noqa: A002
+    transcript.tool_result(id, result.content, result.error or None, name=result.name)
 
 
 def _tool_call(event: dict[str, Any], transcript: Transcript) -> None:
-    transcript.tool_call(_id(event), _text(event["name"]), event.get("arguments"))
+    call = tool_call_of(event)
+    if not call.name.strip():
+        raise TypeError
+    transcript.tool_call(_id(event) or call.id, call.name, call.arguments)
 
 
 def _tool_result(event: dict[str, Any], transcript: Transcript) -> None:
-    error = event.get("error")
-    transcript.tool_result(_id(event), event.get("result"), None if error is None else _text(error))
+    [result] = results_of({"content": [event]}, "user")
+    _note_result(_id(event) or result.call_id, result, transcript)
 
 
 def _usage(event: dict[str, Any], transcript: Transcript) -> None:
@@ -111,12 +167,118 @@ def _id(event: dict[str, Any]) -> str | None:
     return None if event.get("id") is None else _text(event["id"])
 
 
+def _answer(event: dict[str, Any], transcript: Transcript) -> None:
+    """The answer, and calls that stand beside it, as in an envelope, where they were not told before."""
+    transcript.answer(_text(event["content"]))
+    told = Counter(transcript.called)
+    for raw in _beside_the_answer(event):
+        call = tool_call(raw)
+        if call is None:
+            transcript.unknown(f"expected tool calls that name their tool, got {excerpt(raw)}")
+        elif told[call.name]:
+            told[call.name] -= 1
+        else:
+            transcript.tool_call(call.id, call.name, read_arguments(call.arguments))
+
+
+def _beside_the_answer(event: Mapping[str, Any]) -> Iterator[Any]:
+    yield from raw_calls({**event, "role": "assistant"})
+    messages = event.get("messages")
+    for message in messages if isinstance(messages, list) else ():
+        if isinstance(message, dict):
+            yield from raw_calls(message)
+
+
+def _skill_loaded(event: dict[str, Any], transcript: Transcript) -> None:
+    if not isinstance(event["name"], str):
+        raise TypeError
+    transcript.loaded(event["name"])
+
+
 _EVENTS: dict[str, Callable[[dict[str, Any], Transcript], None]] = {
     "message": _message,
     "tool_call": _tool_call,
     "tool_result": _tool_result,
     "usage": _usage,
-    "skill_loaded": lambda event, transcript: transcript.loaded(_text(event["name"])),
+    "skill_loaded": _skill_loaded,
     "step": lambda event, transcript: transcript.step(),
-    "answer": lambda event, transcript: transcript.answer(_text(event["content"])),
+    "answer": _answer,
 }
+_OF_CALLS = frozenset({"tool_call", "tool_result", "skill_loaded"})
+_TELLING = _OF_CALLS | {"message", "step"}
+"""The events without which it is not known what was called, or how often the model was asked."""
+
+_LOOKS, _ITEMS = ("tool", "function", "program"), ("function_call", "custom_tool_call", "mcp_call")
+_OF_AN_ITEM = frozenset({"call_id", "tool_call_id"})
+
+_WORDS = ("toolcall", "toolresult", "tooluse", "functioncall", "toolinvocation")
+_TYPE = re.compile(r'"type"\s*:\s*"([^"]*)(?:"|$)')
+
+
+def _foreign(event: dict[str, Any], transcript: Transcript) -> bool:
+    """Note a call or a result in the notation of another API, which is a message or a part of one; False where it is a line of
+    the log. Calls that such a line speaks of are told, or it is unknown what was called."""
+    message = next((each for each in (event, {"role": "assistant", "content": [event]}) if _is_of_tools(each)), None)
+    if message is not None and not _is_of_a_log(event):
+        _note_message(message, transcript)
+        return True
+    spoken_of = [_name_of(raw) for each in _within(event) for raw in _calls_of(each)]
+    if _means_a_call(event.get("type")):
+        spoken_of.append(tool_call_of(event).name)
+    for name in spoken_of:
+        transcript.mentioned(name, excerpt(event))
+    return False
+
+
+def _is_of_tools(message: Mapping[str, Any]) -> bool:
+    return role_in(message) is not None and _tells_of_tools(message)
+
+
+def _is_of_a_log(event: Mapping[str, Any]) -> bool:
+    """Whether only its type makes it look like a call or a result: lines of logs are called so, too (``llm_call``)."""
+    kind = event.get("type")
+    looks = isinstance(kind, str) and "role" not in event and (kind in _LOOKS or kind.endswith(("_call", "_output")))
+    return looks and kind not in _ITEMS and _OF_AN_ITEM.isdisjoint(event) and not event.keys() >= {"id", "status"}
+
+
+def _within(event: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The object and all that lie in it."""
+    rest: list[Any] = [event]
+    while rest:
+        part = rest.pop()
+        if isinstance(part, dict):
+            yield part
+            rest.extend(part.values())
+        elif isinstance(part, list):
+            rest.extend(part)
+
+
+def _calls_of(part: dict[str, Any]) -> Iterator[Any]:
+    """The calls of what may be a message, or a part of one; a count under the name of a list of calls is none."""
+    lists = {key: value for key, value in part.items() if not isinstance(value, int | float)}
+    if not _is_of_a_log(part):
+        yield from every_call(lists)
+        yield from every_call({"content": [lists]})
+
+
+def _name_of(raw: Any) -> str:
+    call = tool_call(raw)
+    return "" if call is None else call.name
+
+
+def _means_a_call(kind: Any) -> bool:
+    """Whether a type that is not known is nearly that of a call."""
+    letters = re.sub("[^a-z]", "", kind.lower()) if isinstance(kind, str) else ""
+    return any(word in letters for word in _WORDS) or bool(get_close_matches(letters, _WORDS, n=1, cutoff=0.8))
+
+
+def _note_unreadable(line: str, transcript: Transcript) -> None:
+    """Of a line that is no object: whether it looks like an event that was cut off, or runs over several lines."""
+    if not line.lstrip().startswith(("{", "[", '"type"')):
+        return
+    kinds = _TYPE.findall(line)
+    cut = kinds and line.rstrip().endswith(kinds[-1])
+    if any(kind in _TELLING or _means_a_call(kind) for kind in kinds) or (
+        cut and any(each.startswith(kinds[-1]) for each in _TELLING)
+    ):
+        transcript.unknown(f"expected an event on a line of its own, got {one_line(line, 200)}")

@@ -1,4 +1,4 @@
-"""The notations in which a message carries tool calls."""
+"""The notations in which a message carries tool calls, and the calls in them."""
 
 from __future__ import annotations
 
@@ -10,9 +10,13 @@ from typing import Any
 from eval_skills.core.messages.blocks import as_dict, blocks_of
 from eval_skills.core.messages.responses_items import built_in_call, is_call, item_role
 from eval_skills.core.messages.tool_results import results_of
+from eval_skills.core.models import ToolCall
 
 NO_ARGUMENTS = object()
 """Stands for arguments that a call does not mention, which is not the same as null."""
+
+_IDENTITIES = ("call_id", "toolUseId", "toolCallId", "id")
+"""OpenAI's items have two: that of the call stands in its output too, that of the item in nothing else."""
 
 _TALK = frozenset({"role", "content", "name", "tool_call_id"})
 """What a message of text alone may have."""
@@ -64,6 +68,17 @@ def name_and_arguments(raw: Mapping[str, Any]) -> tuple[Any, Any]:
         if key in call:
             return call.get("name"), call[key]
     return call.get("name"), NO_ARGUMENTS
+
+
+def tool_call(raw: Any) -> ToolCall | None:
+    """The call that a raw one is; None where it names no tool, so that what was called is unknown."""
+    given = as_dict(raw)
+    name, arguments = name_and_arguments(given)
+    if not isinstance(name, str) or not name.strip():
+        return None
+    identities = (given.get(key) for key in _IDENTITIES)
+    identity = next((each for each in identities if isinstance(each, str)), None)
+    return ToolCall(name=name, arguments=None if arguments is NO_ARGUMENTS else arguments, id=identity)
 
 
 def call_in(block: Any) -> Any:

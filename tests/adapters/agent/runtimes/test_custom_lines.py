@@ -1,0 +1,162 @@
+"""What a line of a program of one's own says of calls: they are told, or they are unknown, and never passed over."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from eval_skills.adapters.agent.runtimes.custom import Custom
+from eval_skills.adapters.agent.transcript import Transcript
+from eval_skills.core.models import EvalTask, SkillResponse
+from eval_skills.scorers import score_response_sync
+
+STEP = {"type": "step"}
+DONE = {"type": "answer", "content": "done"}
+FUNCTION = {"name": "pay", "arguments": '{"chf": 5}'}
+TOLD = {"type": "tool_call", "id": "1", "name": "pay", "arguments": {"chf": 5}}
+OPENAI = {"id": "1", "type": "function", "function": FUNCTION}
+CUT = '{"type": "tool_call", "name": "pay", "arguments": {'
+
+
+def read(*lines: dict[str, Any] | str) -> SkillResponse:
+    transcript = Transcript(["csv"], "/w")
+    for line in lines:
+        Custom().read(line if isinstance(line, str) else json.dumps(line), transcript)
+    return transcript.response()
+
+
+def said(**more: Any) -> dict[str, Any]:
+    return {"type": "message", "role": "assistant", "content": "", **more}
+
+
+def codes(response: SkillResponse) -> list[str]:
+    task = {"id": "t", "expected": {"forbiddenTools": ["pay"], "output": {"contains": ["done"]}}}
+    return [each.code for each in score_response_sync(EvalTask.model_validate(task), response).reasons]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        pytest.param(TOLD, id="the-event"),
+        pytest.param({"type": "tool_call", "id": 1, "function": FUNCTION}, id="function"),
+        pytest.param({"type": "tool_call", "id": "1", "tool": "pay", "input": {"chf": 5}}, id="tool"),
+        pytest.param(said(tool_calls=[OPENAI]), id="openai"),
+        pytest.param({"type": "message", "role": "assistant", "tool_calls": [OPENAI]}, id="openai-without-content"),
+        pytest.param(said(content=[{"type": "tool_use", "id": "1", "name": "pay", "input": {"chf": 5}}]), id="anthropic"),
+        pytest.param({"role": "assistant", "content": None, "tool_calls": [OPENAI]}, id="openai-without-a-type"),
+        pytest.param(
+            {"type": "ai", "content": "", "tool_calls": [{"id": "1", "name": "pay", "args": {"chf": 5}}]}, id="langchain"
+        ),
+        pytest.param({"type": "tool_use", "id": "1", "name": "pay", "input": {"chf": 5}}, id="block"),
+        pytest.param({"type": "function_call", "call_id": "1", **FUNCTION}, id="responses"),
+        pytest.param({"type": "mcp_call", "id": "1", **FUNCTION}, id="responses-mcp"),
+        pytest.param({**DONE, "toolCalls": [{"id": "1", "name": "pay", "arguments": {"chf": 5}}]}, id="beside-the-answer"),
+        pytest.param({**DONE, "messages": [{"role": "assistant", "tool_calls": [OPENAI]}]}, id="messages-beside-the-answer"),
+    ],
+)
+def test_a_call_counts_in_each_notation(line: dict[str, Any]) -> None:
+    response = read(line, STEP, DONE)
+    assert [(call.name, call.id, call.arguments) for call in response.tool_calls or ()] == [("pay", "1", {"chf": 5})]
+    assert codes(response) == ["FORBIDDEN_TOOL_CALLED"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        pytest.param({"type": "message", "role": "tool", "name": "pay", "tool_call_id": "1", "content": "paid"}, id="message"),
+        pytest.param({"role": "tool", "name": "pay", "tool_call_id": "1", "content": "paid"}, id="message-without-a-type"),
+        pytest.param({"type": "tool_result", "id": "1", "name": "pay", "result": "paid"}, id="event"),
+    ],
+)
+def test_a_result_that_names_the_tool_is_a_call(line: dict[str, Any]) -> None:
+    response = read(line, STEP, DONE)
+    assert [(call.name, call.result) for call in response.tool_calls or ()] == [("pay", "paid")]
+    assert codes(response) == ["FORBIDDEN_TOOL_CALLED"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        pytest.param({"type": "tool_call", "id": "1", "arguments": {}}, id="no-name"),
+        pytest.param({"type": "tool_call", "id": "1", "name": ["pay"]}, id="name-in-a-list"),
+        pytest.param({"type": "tool_call", "id": "1", "name": " "}, id="blank-name"),
+        pytest.param({"type": "tool_result", "id": "9", "result": "paid"}, id="result-of-no-call"),
+        pytest.param({"type": "tool_result", "result": "paid"}, id="result-without-an-id"),
+        pytest.param({"type": "function_call_output", "call_id": "9", "output": "paid"}, id="output-of-no-call"),
+        pytest.param(said(tool_calls=[{"id": "1"}]), id="message-with-a-call-without-a-name"),
+        pytest.param(said(role="critic", tool_calls=[{"name": "look"}]), id="message-of-nobody-known"),
+        pytest.param({**DONE, "toolCalls": [{"id": "1"}]}, id="beside-the-answer"),
+        pytest.param({"type": "toolcall", "id": "1"}, id="misspelt"),
+        pytest.param({"type": "toolCall", "name": "pay"}, id="misspelt-with-a-name"),
+        pytest.param({"type": "tool_call_begin", "name": "pay"}, id="unknown-event-of-a-call"),
+        pytest.param({"type": "assistant", "message": said(tool_calls=[OPENAI])}, id="within-another-event"),
+        pytest.param({"type": "event", "choices": [{"message": {"tool_calls": [OPENAI]}}]}, id="deep-within-another-event"),
+        pytest.param({"type": "skill_loaded", "name": ["csv"]}, id="load-of-a-list"),
+        pytest.param(CUT, id="cut-off"),
+        pytest.param('{"type": "tool_ca', id="cut-off-early"),
+        pytest.param('{"type": "step"}{"type": "tool_call", "name": "pay"}', id="two-on-a-line"),
+        pytest.param('[{"type": "tool_call", "name": "pay"}]', id="list"),
+        pytest.param('  "type": "tool_call",', id="over-several-lines"),
+        pytest.param('{"type": "tool_call", "name": "pay", "arguments": {"chf": NaN}}', id="not-json"),
+    ],
+)
+def test_a_line_that_may_hide_a_call_leaves_them_unknown(line: dict[str, Any] | str) -> None:
+    response = read(line, STEP, said(content="I look."), DONE)
+    assert (response.tool_calls, response.skills_loaded) == (None, None)
+    assert codes(response) == ["TOOL_CALLS_UNKNOWN"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        pytest.param("12 rows of {a} read", id="text"),
+        pytest.param("{'type': 'tool_call'}", id="not-quoted-as-json"),
+        pytest.param('{"type": "progress", "share": 0.', id="cut-off-and-no-event"),
+        pytest.param({"level": "info", "msg": "calls pay"}, id="log"),
+        pytest.param({"type": "message"}, id="message-of-nothing"),
+        pytest.param({"type": "llm_call", "id": "7", "model": "m"}, id="log-of-its-model"),
+        pytest.param({"type": "command_output", "text": "ok"}, id="log-of-a-command"),
+        pytest.param({"type": "stats", "tool_calls": 3, "steps": 2}, id="counts"),
+        pytest.param({"type": "request", "body": {"tools": [{"type": "function", "function": {"name": "pay"}}]}}, id="offered"),
+        pytest.param({"type": "user", "content": "Pay."}, id="the-user-s"),
+        pytest.param(said(content=[{"type": "text", "text": "I look."}]), id="text-in-a-block"),
+    ],
+)
+def test_a_line_that_tells_of_no_call_leaves_them_known(line: dict[str, Any] | str) -> None:
+    response = read(line, STEP, DONE)
+    assert (response.tool_calls, response.skills_loaded, response.steps) == ([], [], 1)
+    assert codes(response) == []
+
+
+@pytest.mark.parametrize(
+    "twice",
+    [
+        pytest.param(said(tool_calls=[OPENAI]), id="message"),
+        pytest.param({"type": "log", "reply": said(tool_calls=[OPENAI])}, id="log"),
+        pytest.param({"type": "tool_call_begin", "id": "1", "name": "pay"}, id="begin"),
+    ],
+)
+def test_a_call_that_is_told_twice_is_one(twice: dict[str, Any]) -> None:
+    result = {"type": "tool_result", "id": "1", "result": "paid"}
+    summary = {**DONE, "toolCalls": [{"name": "pay", "arguments": {"chf": 5}}]}
+    for lines in ([twice, TOLD, result], [TOLD, result, twice]):
+        assert [call.name for call in read(*lines, STEP, summary).tool_calls or ()] == ["pay"]
+
+
+def test_a_message_keeps_its_words_beside_its_calls() -> None:
+    response = read(
+        said(content=[{"type": "text", "text": "I pay."}, {"type": "tool_use", "id": "1", "name": "pay", "input": {}}]),
+        {"type": "message", "role": "user", "content": [{"type": "tool_result", "tool_use_id": "1", "content": "paid"}]},
+        DONE,
+    )
+    assert response.messages is not None
+    assert [(message["role"], message["content"]) for message in response.messages] == [("assistant", "I pay."), ("tool", "paid")]
+    assert [(call.name, call.result) for call in response.tool_calls or ()] == [("pay", "paid")]
+
+
+def test_tokens_and_an_answer_say_nothing_of_what_was_called() -> None:
+    usage = {"type": "usage", "promptTokens": 9, "completionTokens": 4}
+    assert read(usage, DONE).tool_calls is None
+    assert read(usage, STEP, DONE).tool_calls == []
