@@ -73,6 +73,12 @@ class ArmFigures(Model):
         """The share of items that loaded an Agent Skill, of those in which that is known."""
         return self.loaded / self.known_loads if self.known_loads else None
 
+    @property
+    def never_loaded(self) -> bool:
+        """Whether no item loaded an Agent Skill; not where that is unknown of more items than those without an answer."""
+        unknown = self.items - self.known_loads - self.missing_items - self.unanswered_items
+        return self.known_loads > 0 and not self.loaded and unknown <= 0
+
 
 class ArmComparison(Model):
     """The arm ``with`` beside another one: the verdict of the paired test, and the gain.
@@ -138,7 +144,7 @@ class SkillEffect(Model):
     @property
     def never_loaded(self) -> bool:
         """Whether it is known that the agent never loaded one of the Agent Skills where they were installed."""
-        return any(each.arm == "with" and each.known_loads > 0 and not each.loaded for each in self.arms)
+        return any(each.arm == "with" and each.never_loaded for each in self.arms)
 
     def worse(self, against: Arm) -> list[TaskEffect]:
         """The tasks that fewer runs passed with the Agent Skills than in the other arm, the largest losses first."""
@@ -431,10 +437,16 @@ def _named(items: Sequence[TaskResult]) -> str:
 
 def _remarks(arms: Sequence[ArmFigures]) -> Iterator[str]:
     for each in arms:
-        if each.arm == "with" and each.known_loads and not each.loaded:
+        unknown = each.items - each.known_loads
+        if each.arm == "with" and each.never_loaded:
             yield "the Agent Skill was never loaded where it was installed: a difference is not its content's"
-        elif each.known_loads < each.items and each.arm != "without":
-            yield f"{each.arm}: whether the Agent Skill was loaded is unknown in {plural(each.items - each.known_loads, 'item')}"
+        elif unknown and each.arm != "without":
+            yield f"{each.arm}: whether the Agent Skill was loaded is unknown in {plural(unknown, 'item')}"
+        if each.arm == "with" and each.loaded < each.known_loads and not each.never_loaded:
+            yield (
+                f"with: the Agent Skill was loaded in {each.loaded:,} of {plural(each.known_loads, 'item')}; a difference in the "
+                "others is not its content's"
+            )
 
 
 def gate_failures(effect: SkillEffect, fail_on: FailOn) -> list[str]:

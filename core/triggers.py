@@ -39,7 +39,7 @@ class QueryResult(Model):
 
     `interval` is that of the load rate; of three runs it is wide, and a single query is no evidence. `passed` says whether the
     query did as it should; None where no run was observed. `others` are the neighbours that were loaded, with the number of runs.
-    Of the missing runs, `silent` came to their end, but the agent does not say what it loads, and `unmade` were planned and are
+    Of the missing runs, `silent` came to their end, but what they loaded is unknown, and `unmade` were planned and are
     not there. Of the observed ones, `nothing` counts those that loaded no Agent Skill at all, and `cut` those that were ended
     because a neighbour was loaded, and this skill was not yet.
     """
@@ -178,7 +178,8 @@ def _result(query: Query, runs: Sequence[TaskResult], skill: str, planned: int) 
 
 
 def loads_of(run: TaskResult) -> list[str] | None:
-    """What a run loaded; None where that is unknown: the agent does not say, or it broke off before a load."""
+    """What a run loaded; None where that is unknown: the agent does not say, a call of it is not understood, or it broke off
+    before a load."""
     return run.skills_loaded if _ended(run) or run.skills_loaded else None
 
 
@@ -206,7 +207,7 @@ def _ended(run: TaskResult) -> bool:
 
 
 def _is_silent(run: TaskResult) -> bool:
-    """Whether the agent answered and does not say what it loaded, which the scorer `skill_loaded` refuses with an error."""
+    """Whether the agent answered, and what it loaded is unknown, which the scorer `skill_loaded` refuses with an error."""
     return run.skills_loaded is None and (_ended(run) or run.error_kind == "scorer")
 
 
@@ -265,8 +266,8 @@ def _remarks(found: Sequence[QueryResult], wanted: Sequence[QueryResult], unwant
         yield f"{plural(broken, 'run')} did not come to an end without a load: not counted; the bounds take them either way"
     if silent:
         yield (
-            f"{plural(silent, 'run')} came to an end, but the agent does not say what it loads: not counted; the bounds take "
-            "them either way"
+            f"{plural(silent, 'run')} came to an end, but what was loaded is unknown (the agent does not say it, or a call that "
+            "reads among the skills is not understood): not counted; the bounds take them either way"
         )
     if unmade:
         yield f"{plural(unmade, 'run')} of those that were planned were not made: not counted; the bounds take them either way"

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import posixpath
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-from eval_skills.adapters.agent.loads import loads_in
+from eval_skills.adapters.agent.loads import Loads, loads_in
 from eval_skills.core.messages.roles import UNREAD
 from eval_skills.core.models import SkillResponse, ToolCall, Usage, WorkspaceFile
 from eval_skills.core.models.response import MAX_COST_USD, MAX_TOKENS
@@ -29,13 +29,15 @@ class _Call:
     result: Any = None
     error: str | None = None
     ended: bool = False
+    loads: Loads = field(default_factory=Loads)
 
 
 class Transcript:
     """Messages, tool calls, tokens and loads, in the order in which they came; `response` is all of them as an answer.
 
     `installed` are the names of the Agent Skills that the agent has, and `workspace` is the folder in which relative paths start.
-    `watched` are further names, of which a load counts that did not fail: the agent found them elsewhere.
+    `watched` are further names, of which a load counts that did not fail: the agent found them elsewhere. What was loaded is
+    unknown where a call that did not fail may have loaded more.
     Until something other than the answer and its tokens is noted, what was called and loaded is unknown: an agent may tell
     nothing. `observed` says that everything will be told, and so that nothing was called yet. `session_id` is the agent's own
     name for the session, by which a record is found that it keeps itself. Texts over `MAX_TEXT_CHARS` are cut. `size` is about
@@ -55,6 +57,7 @@ class Transcript:
         self._calls: list[_Call] = []
         self._by_id: dict[str, _Call] = {}
         self._loaded: dict[str, None] = {}
+        self._entered: set[str] = set()
         self._answer: str | None = None
         self._prompt_tokens: int | None = None
         self._completion_tokens: int | None = None
@@ -93,12 +96,13 @@ class Transcript:
     def tool_call(self, id: str | None, name: str, arguments: Any) -> str:  # noqa: A002 - the word of every protocol
         """A call of a tool; the `id` of one that has no result yet completes its arguments. Returns the id."""
         self.observed()
-        self._note_loads(name, arguments)
         if id is not None and (known := self._by_id.get(id)) is not None and not known.ended:
             if not known.arguments:
                 known.arguments = self._kept(arguments)
+                self._note_loads(known)
             return id
         call = _Call(id or f"call-{len(self._calls) + 1}", name, self._kept(arguments))
+        self._note_loads(call)
         self._calls.append(call)
         self._by_id[call.id] = call
         self._message_of_calls().append(call)
@@ -116,6 +120,7 @@ class Transcript:
             return
         call.ended = True
         call.result, call.error = self._kept(result), None if error is None else str(self._kept(error))
+        self._settle_loads(call)
         said = call.error if call.error is not None else call.result
         content = said if isinstance(said, str) else json.dumps(said)
         self._messages.append({"role": "tool", "tool_call_id": call.id, "content": content})
@@ -123,8 +128,8 @@ class Transcript:
     def missed_call(self, name: str, arguments: Any, result: Any, *, before: str | None) -> None:
         """A call that was not told when it was made, and what it led to: before the call with the id `before`; None: after all
         others."""
-        self._note_loads(name, arguments)
         call = _Call(f"missed-{len(self._calls) + 1}", name, self._kept(arguments), self._kept(result), ended=True)
+        self._settle_loads(call)
         following = None if before is None else self._by_id[before]
         place = len(self._calls) if following is None else next(at for at, each in enumerate(self._calls) if each is following)
         self._calls.insert(place, call)
@@ -202,13 +207,7 @@ class Transcript:
     @property
     def skills_loaded(self) -> list[str]:
         """The Agent Skills that were loaded so far."""
-        found = [
-            name
-            for c in self._calls
-            if c.ended and c.error is None
-            for name in loads_in(c.name, c.arguments, self.watched, self.workspace)
-        ]
-        return list(dict.fromkeys([*self._loaded, *found]))
+        return list(self._loaded)
 
     @property
     def output(self) -> str | None:
@@ -232,7 +231,7 @@ class Transcript:
             tool_calls=calls if known else None,
             usage=Usage(prompt_tokens=self._prompt_tokens, completion_tokens=self._completion_tokens),
             cost_usd=self._cost_usd,
-            skills_loaded=self.skills_loaded if known or self._loads_are_known() else None,
+            skills_loaded=self.skills_loaded if self._loads_are_known(known) else None,
             steps=self.steps if self._counts_steps and not unknown else None,
             files=self.files,
             finish_reason=self.finish_reason,
@@ -244,12 +243,37 @@ class Transcript:
         called = {call.name for call in self._calls}
         return self._unknown or next((said for name, said in self._mentioned.items() if name not in called), "")
 
-    def _loads_are_known(self) -> bool:
-        return self._observed and self._loaded.keys() == self.installed
+    def _loads_are_known(self, calls_are: bool) -> bool:
+        """Whether no more can have been loaded than was seen: in no call, or because all that is installed was."""
+        possible = {name for call in self._calls if call.error is None for name in call.loads.possible}
+        if not calls_are:
+            possible |= self.installed
+        return self._observed and possible <= self._loaded.keys()
 
-    def _note_loads(self, name: str, arguments: Any) -> None:
-        for skill in loads_in(name, arguments, self.installed, self.workspace):
-            self.loaded(skill)
+    def _note_loads(self, call: _Call) -> None:
+        """A load counts when the agent asks for it; of a watched name, which may be nowhere, once the call has ended."""
+        call.loads = self._loads_of(call)
+        for skill in call.loads.names:
+            if skill in self.installed:
+                self._loaded.setdefault(skill)
+
+    def _settle_loads(self, call: _Call) -> None:
+        """What a call has loaded that has ended, and where the next one may begin."""
+        if call.error is None:
+            call.loads = self._loads_of(call)
+            self._loaded.update(dict.fromkeys(name for name in call.loads.names if name not in self._loaded))
+            self._entered |= call.loads.folders
+
+    def _loads_of(self, call: _Call) -> Loads:
+        return loads_in(
+            call.name,
+            call.arguments,
+            self.installed,
+            self.workspace,
+            elsewhere=self.watched,
+            entered=self._entered,
+            result=call.result,
+        )
 
     def _message_of_calls(self) -> list[_Call]:
         """The calls of the assistant's message that they belong to, with its text: the last message or, where turns are told, the

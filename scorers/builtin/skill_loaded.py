@@ -17,8 +17,9 @@ from eval_skills.scorers.score import Score
 class SkillLoaded:
     """1 when the agent loaded the Agent Skill `skill` (read its ``SKILL.md``), else 0; with `loaded` false the other way round.
 
-    Names are compared whole, as they are. What the agent answered does not count. An answer that does not say which skills were
-    loaded is an error of the item, never a verdict: else every query that should not load it would pass.
+    Names are compared whole, as they are. What the agent answered does not count. Where it is unknown which skills were loaded,
+    as the answer does not say it, or a call of the agent may have loaded more, that is an error of the item, never a verdict:
+    else every query that should not load it would pass.
     """
 
     skill: Text
@@ -32,8 +33,8 @@ class SkillLoaded:
         """
         if response.skills_loaded is None:
             raise ScorerError(
-                "SKILLS_LOADED_UNKNOWN: the answer does not say which skills the agent loaded; only agents report it "
-                "(adapterType agent)"
+                "SKILLS_LOADED_UNKNOWN: which skills the agent loaded is unknown: only agents report it (adapterType agent), or "
+                "one of its calls reads in the folder of skills in a way that is not understood"
             )
         loaded = list(dict.fromkeys(response.skills_loaded))
         was = f"it loaded {first_of(loaded, 5)}" if loaded else "it loaded none"

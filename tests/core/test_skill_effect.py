@@ -97,6 +97,34 @@ def test_loads_of_the_arm_with(loads: list[str] | None, rate: float | None, rema
     assert [bool(remark and remark in each) for each in found.remarks] == ([] if remark is None else [True])
 
 
+@pytest.mark.parametrize(
+    ("loads", "never", "remarks"),
+    [
+        pytest.param(
+            [["pdf"], [], []],
+            False,
+            ["with: the Agent Skill was loaded in 1 of 3 items; a difference in the others is not its content's"],
+            id="seldom",
+        ),
+        pytest.param(
+            [None, [], []],
+            False,
+            [
+                "with: whether the Agent Skill was loaded is unknown in 1 item",
+                "with: the Agent Skill was loaded in 0 of 2 items; a difference in the others is not its content's",
+            ],
+            id="unknown-and-not-loaded-is-not-never",
+        ),
+        pytest.param([["pdf"], ["pdf"], ["pdf"]], False, [], id="always"),
+    ],
+)
+def test_in_how_many_items_it_was_loaded_is_said(loads: list[list[str] | None], never: bool, remarks: list[str]) -> None:
+    ours = report("with", every(3, "p"))
+    items = [item.model_copy(update={"skills_loaded": each}) for item, each in zip(ours.task_results, loads, strict=True)]
+    found = effect(with_=ours.model_copy(update={"task_results": items}), without=report("without", every(3, "f"), NOT_LOADED))
+    assert (found.never_loaded, found.remarks) == (never, remarks)
+
+
 def test_what_came_out_the_same_everywhere_says_nothing() -> None:
     ours = report("with", {"easy": "pp", "hard": "ff", "telling": "pp"}, dimensions={"file": 1.0, "rows": 0.5})
     theirs = report("without", {"easy": "pp", "hard": "ff", "telling": "ff"}, dimensions={"file": 1.0, "rows": 0.0})

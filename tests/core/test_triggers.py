@@ -92,7 +92,8 @@ def test_each_reason_why_a_run_says_nothing_is_named() -> None:
     ]
     assert [remark.partition(":")[0] for remark in found.remarks] == [
         "1 run did not come to an end without a load",
-        "2 runs came to an end, but the agent does not say what it loads",
+        "2 runs came to an end, but what was loaded is unknown (the agent does not say it, or a call that reads among the skills "
+        "is not understood)",
         "3 runs of those that were planned were not made",
         "1 run ended when a neighbour was loaded",
     ]

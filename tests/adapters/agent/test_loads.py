@@ -44,7 +44,7 @@ HERE = "/w/1"
     ],
 )
 def test_a_load_is_told_by_the_skill_tool_or_the_path(tool: str, arguments: Any, loaded: list[str]) -> None:
-    assert loads_in(tool, arguments, {"csv", "pdf"}, HERE) == loaded
+    assert loads_in(tool, arguments, {"csv", "pdf"}, HERE).names == tuple(loaded)
 
 
 @pytest.mark.parametrize(
@@ -63,4 +63,163 @@ def test_a_skill_that_is_not_installed_is_seen_where_it_is_watched(
     transcript.tool_call("1", *call)
     assert transcript.skills_loaded == []
     transcript.tool_result("1", "text", error)
+    assert transcript.response().skills_loaded == loaded
+
+
+@pytest.mark.parametrize(
+    ("command", "loaded"),
+    [
+        pytest.param("grep -r '' .agents/skills", ["csv", "pdf"], id="search-below"),
+        pytest.param("grep -rn rows .agents/skills/csv", ["csv"], id="search-below-one"),
+        pytest.param("rg . .agents/skills", ["csv", "pdf"], id="search-that-goes-into-folders"),
+        pytest.param("grep -rl rows .agents/skills", [], id="search-for-names"),
+        pytest.param("rg --files .agents/skills", [], id="names-of-files"),
+        pytest.param("grep -rl rows .agents/skills | xargs cat", ["csv", "pdf"], id="names-of-a-search-opened"),
+        pytest.param("grep -rn 'skills/csv/SKILL.md' README.md", [], id="searched-for-in-another-file"),
+        pytest.param("grep -e rows .agents/skills/csv/SKILL.md", ["csv"], id="searched-in"),
+        pytest.param("rg rows", [], id="search-without-hidden-folders"),
+        pytest.param("cat a.csv | grep rows", [], id="search-in-a-pipe"),
+        pytest.param("find .agents/skills -name SKILL.md | xargs cat", ["csv", "pdf"], id="xargs"),
+        pytest.param("find .agents/skills -name '*.md' -exec cat {} +", ["csv", "pdf"], id="exec"),
+        pytest.param("find .agents/skills/pdf -type f -exec head -5 {} \\;", ["pdf"], id="exec-below-one"),
+        pytest.param("find .agents/skills -name '*.py' -exec cat {} +", [], id="exec-of-other-files"),
+        pytest.param("find .agents/skills -name SKILL.md -exec ls -l {} +", [], id="exec-that-lists"),
+        pytest.param("find .agents/skills -name SKILL.md | xargs grep -l rows", [], id="xargs-that-names"),
+        pytest.param('D=.agents/skills/csv; cat "$D/SKILL.md"', ["csv"], id="variable"),
+        pytest.param('for f in .agents/skills/*/SKILL.md; do cat "$f"; done', ["csv", "pdf"], id="loop"),
+        pytest.param('for f in .agents/skills/*/SKILL.md; do echo "$f"; done', [], id="loop-that-lists"),
+        pytest.param("pushd .agents/skills/csv; cat SKILL.md", ["csv"], id="pushd"),
+        pytest.param("cd .agents/skills/csv && text=$(cat SKILL.md)", ["csv"], id="command-in-a-command"),
+        pytest.param("cat $(ls .agents/skills/csv/*.md)", ["csv"], id="files-named-by-a-command"),
+        pytest.param("cat .agents/skills/csv/*", ["csv"], id="all-files"),
+        pytest.param("cat .agents/skills/**/SKILL.md", ["csv", "pdf"], id="any-depth"),
+        pytest.param("bash -c 'cat .agents/skills/csv/SKILL.md'", ["csv"], id="shell-in-a-shell"),
+        pytest.param("cd $HOME && cat .agents/skills/csv/SKILL.md", ["csv"], id="unknown-folder-and-known-end"),
+        pytest.param(
+            "python3 - <<'E'\nprint(open('.agents/skills/csv/SKILL.md').read())\nE", ["csv"], id="program-that-opens-it"
+        ),
+        pytest.param("python3 .agents/skills/csv/scripts/rows.py a.csv", [], id="script-of-a-skill"),
+        pytest.param("git commit -m 'fix .agents/skills/csv/SKILL.md'", [], id="message"),
+        pytest.param("cat > a.md <<E\nsee .agents/skills/csv/SKILL.md\nE", [], id="written-text"),
+        pytest.param("cat a.csv # not .agents/skills/csv/SKILL.md", [], id="comment"),
+        pytest.param("if [ -f .agents/skills/csv/SKILL.md ]; then echo yes; fi", [], id="asked-for"),
+    ],
+)
+def test_what_a_command_opens_is_known_where_it_is_understood(command: str, loaded: list[str]) -> None:
+    found = loads_in("bash", {"command": command}, {"csv", "pdf"}, HERE)
+    assert (found.names, found.possible) == (tuple(loaded), frozenset())
+
+
+@pytest.mark.parametrize(
+    ("command", "possible"),
+    [
+        pytest.param("cat .agents/skills/$name/SKILL.md", {"csv", "pdf"}, id="unknown-variable"),
+        pytest.param('find .agents/skills -type f | while read f; do cat "$f"; done', {"csv", "pdf"}, id="loop-over-lines"),
+        pytest.param("cat $(find .agents/skills -name SKILL.md)", {"csv", "pdf"}, id="found-by-a-command"),
+        pytest.param(
+            "python3 - <<'E'\nfor f in glob('.agents/skills/*/SKILL.md'): print(f.read())\nE", {"csv", "pdf"}, id="program"
+        ),
+        pytest.param("node -e \"x('.agents/skills/csv/SKILL.md')\"", {"csv"}, id="program-that-names-one"),
+        pytest.param("cp -r .agents/skills/csv /tmp/x", {"csv"}, id="folder-copied"),
+        pytest.param("tar cf - .agents/skills", {"csv", "pdf"}, id="folder-given-to-a-program"),
+        pytest.param("grep -rn rows .", {"csv", "pdf"}, id="search-from-above"),
+        pytest.param("find . -name SKILL.md -exec cat {} +", {"csv", "pdf"}, id="found-from-above"),
+        pytest.param(" " * 30_000 + "cat .agents/skills/csv/SKILL.md", {"csv"}, id="longer-than-is-read"),
+    ],
+)
+def test_what_may_have_opened_it_leaves_unknown_what_was_loaded(command: str, possible: set[str]) -> None:
+    found = loads_in("bash", {"command": command}, {"csv", "pdf"}, HERE)
+    assert (list(found.names), set(found.possible)) == ([], possible)
+
+    transcript = Transcript(["csv", "pdf"], HERE)
+    transcript.tool_call("1", "bash", {"command": command})
+    assert transcript.response().skills_loaded is None
+    for name in sorted(possible):
+        transcript.tool_call(None, "skill", {"name": name})
+    assert transcript.response().skills_loaded == sorted(possible)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "cat .agents/skills/*/SKILL.md",
+        'for f in .agents/skills/*/SKILL.md; do cat "$f"; done',
+        "grep -r '' .agents/skills",
+        "find .agents/skills -name SKILL.md | xargs cat",
+        "grep -rn rows .",
+        "cat .agents/skills/$name/SKILL.md",
+    ],
+)
+def test_where_nothing_is_installed_a_pattern_loads_nothing(command: str) -> None:
+    transcript = Transcript(workspace="/w", watched=["csv"])
+    transcript.tool_call("1", "bash", {"command": command})
+    transcript.tool_result("1", "[exit code 1]")
+    assert transcript.response().skills_loaded == []
+
+
+@pytest.mark.parametrize(
+    ("command", "result", "loaded"),
+    [
+        pytest.param("cat /home/x/skills/*/SKILL.md", "Count rows.", None, id="pattern-elsewhere"),
+        pytest.param("cat /home/x/skills/csv/SKILL.md", "Count rows.", ["csv"], id="named"),
+        pytest.param("cat /home/x/skills/csv/SKILL.md", "cat: No such file or directory", None, id="named-in-vain"),
+    ],
+)
+def test_of_a_skill_that_is_not_installed_only_its_name_is_a_load(command: str, result: str, loaded: list[str] | None) -> None:
+    transcript = Transcript(workspace="/w", watched=["csv"])
+    transcript.tool_call("1", "bash", {"command": command})
+    transcript.tool_result("1", result)
+    assert transcript.response().skills_loaded == loaded
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        pytest.param(
+            "str_replace_based_edit_tool", {"command": "view", "path": ".agents/skills/csv/SKILL.md"}, id="editor-that-views"
+        ),
+        pytest.param("read", '{"path": ".agents/skills/csv/SKILL.md"}', id="arguments-as-a-text"),
+        pytest.param("skill", '{"name": "csv"}', id="name-in-a-text"),
+        pytest.param("read_many_files", {"paths": [".agents/skills/csv"]}, id="many-files"),
+        pytest.param("run", {"code": "print(open('.agents/skills/csv/SKILL.md').read())"}, id="code"),
+    ],
+)
+def test_other_tools_load_what_they_open(tool: str, arguments: Any) -> None:
+    assert loads_in(tool, arguments, {"csv", "pdf"}, HERE).names == ("csv",)
+
+
+@pytest.mark.parametrize(
+    ("result", "loaded"),
+    [
+        pytest.param("a.csv:1:rows", [], id="elsewhere"),
+        pytest.param("Found 1 file\n.agents/skills/csv/SKILL.md", [], id="named-alone"),
+        pytest.param("./.agents/skills/csv/SKILL.md:3:Count rows.", ["csv"], id="line-shown"),
+    ],
+)
+@pytest.mark.parametrize(
+    ("tool", "arguments"), [("Grep", {"pattern": "rows"}), ("bash", {"command": "grep -rn rows ."})], ids=["tool", "command"]
+)
+def test_a_search_from_above_loads_what_its_result_shows(tool: str, arguments: Any, result: str, loaded: list[str]) -> None:
+    transcript = Transcript(["csv", "pdf"], HERE)
+    transcript.tool_call("1", tool, arguments)
+    assert transcript.response().skills_loaded is None
+    transcript.tool_result("1", result)
+    assert transcript.response().skills_loaded == loaded
+
+
+@pytest.mark.parametrize(
+    ("second", "error", "loaded"),
+    [
+        pytest.param("cat SKILL.md", None, None, id="unknown-where-it-ran"),
+        pytest.param("cat SKILL.md", "no such file", [], id="not-there"),
+        pytest.param("cat a.csv", None, [], id="another-file"),
+    ],
+)
+def test_a_folder_that_an_earlier_command_entered_may_be_that_of_the_next(
+    second: str, error: str | None, loaded: list[str] | None
+) -> None:
+    transcript = Transcript(["csv"], HERE)
+    for number, (command, failed) in enumerate([("cd .agents/skills/csv", None), (second, error)]):
+        transcript.tool_call(str(number), "bash", {"command": command})
+        transcript.tool_result(str(number), "", failed)
     assert transcript.response().skills_loaded == loaded
