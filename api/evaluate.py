@@ -29,6 +29,7 @@ from eval_skills.engine.evaluation.in_process import evaluate_here
 from eval_skills.engine.evaluation.plan import RunPlan
 from eval_skills.engine.evaluation.resume import plan_for
 from eval_skills.engine.evaluation.summary import RunSummary
+from eval_skills.reporting.lines import unknown_calls
 
 
 def evaluate(
@@ -94,7 +95,8 @@ class _Asked:
     def result(self, summary: RunSummary) -> EvaluationResult:
         """What a caller gets of the run, with its reports in the order of its skills."""
         order = [skill.key for skill in summary.skills]
-        remarks = [*summary.remarks, *(decision.line for decision in summary.decisions), *summary.judging]
+        decided, unknown = (each.line for each in summary.decisions), map(unknown_calls, summary.with_unknown_calls)
+        remarks = [*summary.remarks, *decided, *summary.judging, *unknown]
         reports: Sequence[SkillCompletionReport] = summary.reports
         if summary.is_partial:
             from eval_skills.reporting.json_report import ReportedRun, of_run

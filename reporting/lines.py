@@ -33,6 +33,12 @@ def headline(report: SkillCompletionReport) -> str:
     return f"{report.skill_key} on {report.benchmark_id}: completion {numbers.rate(report.summary.completion_rate)} {counted}"
 
 
+def unknown_calls(report: SkillCompletionReport) -> str:
+    """In how many items it is unknown whether the skill called a forbidden tool."""
+    unknown = plural(report.summary.forbidden_unknown_items or 0, "item")
+    return f"whether {report.skill_key} called a forbidden tool is unknown in {unknown}"
+
+
 def explained(items: Iterable[TaskResult]) -> list[str]:
     """Each item with how it ended, and below it its reasons; no character of them steers a terminal."""
     return [visible(line) for item in items for line in _lines(item)]

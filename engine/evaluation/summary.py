@@ -37,6 +37,7 @@ from eval_skills.engine.stored_runs.reports import (
 )
 from eval_skills.reporting import numbers
 from eval_skills.reporting.context import ReportContext
+from eval_skills.reporting.lines import unknown_calls
 from eval_skills.reporting.stopping import stop_words
 from eval_skills.reporting.summary import count_run, summary_line
 
@@ -148,11 +149,7 @@ def gate_lines(summary: RunSummary) -> list[str]:
         f"{report.skill_key} called forbidden tools in {plural(report.summary.forbidden_items or 0, 'item')}"
         for report in summary.with_forbidden_calls
     ]
-    unknown = [
-        f"whether {report.skill_key} called a forbidden tool is unknown in "
-        f"{plural(report.summary.forbidden_unknown_items or 0, 'item')}"
-        for report in summary.with_unknown_calls
-    ]
+    unknown = map(unknown_calls, summary.with_unknown_calls)
     slow = [
         f"{report.skill_key} completes {numbers.rate(report.summary.completion_rate)}, under {least}"
         for report in below[:GATED_NAMED]

@@ -274,3 +274,20 @@ def test_what_a_stopped_run_did_not_ask_has_not_passed(skills: int) -> None:
 def test_a_whole_run_has_no_planned_items_beside_its_own() -> None:
     result = es.evaluate(upper, TASKS)
     assert (result.completion, result.planned) == (1, None)
+
+
+def test_calls_of_an_earlier_attempt_that_are_unknown_are_a_remark() -> None:
+    calls: list[str] = []
+
+    async def hangs_once(text: str) -> dict[str, Any]:
+        calls.append(text)
+        if len(calls) == 1:
+            await asyncio.sleep(60)
+        return {"output": "x", "toolCalls": []}
+
+    task = {"input": "q", "expected": {"forbiddenTools": ["pay"]}}
+    result = es.evaluate(hangs_once, task, retries=1, timeout_ms=100)
+    assert result.completion == 1
+    remark = "whether hangs_once@0.0.0 called a forbidden tool is unknown in 1 item"
+    assert result.remarks == [remark]
+    assert str(result).endswith(remark)
