@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from copy import deepcopy
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Self
 
 from eval_skills.core.errors import ScorerError, UsageError
 from eval_skills.core.interruption import ctrl_c_behind
@@ -18,11 +19,13 @@ from eval_skills.scorers.options import Option, Options
 from eval_skills.scorers.registry import ScorerEntry
 from eval_skills.scorers.score import InvalidScore, Score, as_score
 
-_MOST = 3
+GIVEN = ("output", "expected", "task")
 
 
 def function_scorer(name: str, function: Callable[..., Any]) -> ScorerEntry:
-    """A function as the scorer `name`. It is called as ``function(output, expected, task)``, with as many of these as it takes.
+    """A function as the scorer `name`. It is called as ``function(output, expected, task)``, with as many of these as it takes:
+    parameters of these names get what they are called, whatever their order, other required ones what is left, in this order, and
+    other optional ones keep their defaults.
 
     They are the answer (unwrapped, unless the expected value is an object), the expected value or None, and the task as its JSON
     object, all of them copies. It returns what the function of a custom scorer does, or a `Score`. A coroutine function runs on
@@ -31,13 +34,14 @@ def function_scorer(name: str, function: Callable[..., Any]) -> ScorerEntry:
     Raises:
         UsageError: it cannot be called like this.
     """
-    taken = _taken(name, function)
+    arguments = _Arguments.of(name, function)
 
     async def judged(response: SkillResponse, *, task: EvalTask) -> Score:
         expected = task.expected_value
         output = response.output if isinstance(expected, dict) else unwrapped(response.output)
-        given = deepcopy((output, expected, task.to_json())[:taken])  # a function may change what it gets
-        found = as_score(await _called(name, function, given))
+        given = deepcopy(dict(zip(GIVEN, (output, expected, task.to_json()), strict=True)))  # a function may change what it gets
+        args, options = arguments.filled_with(given)
+        found = as_score(await _called(name, functools.partial(function, *args, **options)))
         if found is None:
             raise InvalidScore(f"{name} returned None; return a number, true or false, an object, or a Score")
         return found
@@ -52,8 +56,8 @@ def _code_of(function: Callable[..., Any]) -> Callable[..., Any]:
     return bare if inspect.isroutine(bare) else type(bare)
 
 
-async def _called(name: str, function: Callable[..., Any], given: tuple[Any, ...]) -> Any:
-    """What the function returns, awaited where that has to be, in a task of its own.
+async def _called(name: str, function: functools.partial[Any]) -> Any:
+    """What the function returns, which has its arguments, awaited where that has to be, in a task of its own.
 
     Raises:
         ScorerError: it raised what would end more than this item, such as SystemExit, or cancelled its task.
@@ -61,14 +65,14 @@ async def _called(name: str, function: Callable[..., Any], given: tuple[Any, ...
         Exception: whatever else it raises.
     """
     try:
-        return await in_task(_returned(name, function, given))
+        return await in_task(_returned(name, function))
     except CancelledItself:
         raise ScorerError(f"{name} cancelled the task that it was called in") from None
 
 
-async def _returned(name: str, function: Callable[..., Any], given: tuple[Any, ...]) -> Any:
+async def _returned(name: str, function: functools.partial[Any]) -> Any:
     try:
-        result = function(*given) if _is_coroutine_function(function) else await in_thread(lambda: function(*given))
+        result = function() if _is_coroutine_function(function.func) else await in_thread(function)
         return await result if inspect.isawaitable(result) else result
     except RaisedInThread as raised:
         error = raised.error
@@ -88,21 +92,58 @@ async def _returned(name: str, function: Callable[..., Any], given: tuple[Any, .
     raise ScorerError(f"{name} raised {type(error).__name__}{f': {error}' if str(error) else ''}") from error
 
 
-def _taken(name: str, function: Callable[..., Any]) -> int:
-    """How many of the arguments it takes."""
-    valid = "an evaluator is called as function(output, expected, task), with as many of these as it takes"
-    try:
-        parameters = inspect.signature(function).parameters.values()
-    except (TypeError, ValueError):
-        raise UsageError(f"evaluator {name}: its parameters are not known; {valid}: wrap it in a function") from None
-    by_place = [each for each in parameters if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)]
-    needed = sum(each.default is each.empty for each in by_place)
-    by_name = [each.name for each in parameters if each.kind is each.KEYWORD_ONLY and each.default is each.empty]
-    takes_more = any(each.kind is each.VAR_POSITIONAL for each in parameters)
-    if by_name or needed > _MOST or not (by_place or takes_more):
-        takes = f"needs {', '.join(by_name)} by name" if by_name else f"takes {needed}"
-        raise UsageError(f"evaluator {name} {takes}; {valid}")
-    return _MOST if takes_more else min(_MOST, len(by_place))
+@dataclass(frozen=True, slots=True)
+class _Arguments:
+    """How a function with these `parameters` is called: `filled` says which of `GIVEN` a parameter gets, by its name."""
+
+    parameters: tuple[inspect.Parameter, ...]
+    filled: Mapping[str, str]
+
+    @classmethod
+    def of(cls, name: str, function: Callable[..., Any]) -> Self:
+        """The arguments that it takes.
+
+        Raises:
+            UsageError: it needs others, or takes none.
+        """
+        valid = "an evaluator is called as function(output, expected, task), with as many of these as it takes"
+        try:
+            parameters = tuple(inspect.signature(function).parameters.values())
+        except (TypeError, ValueError):
+            raise UsageError(f"evaluator {name}: its parameters are not known; {valid}: wrap it in a function") from None
+        fixed = function.keywords if isinstance(function, functools.partial) else {}
+        single = [each for each in parameters if each.kind not in _ANY_NUMBER and each.name not in fixed]
+        named = {each.name: each.name for each in single if each.name in GIVEN}
+        others = [each for each in single if each.name not in named and each.default is each.empty]
+        left = [each for each in GIVEN if each not in named]
+        by_name = [each.name for each in others if each.kind is each.KEYWORD_ONLY]
+        takes_more = any(each.kind is each.VAR_POSITIONAL for each in parameters)
+        if by_name or len(others) > len(left) or not (named or others or takes_more):
+            takes = f"needs {', '.join(by_name)} by name" if by_name else f"takes {len(named) + len(others)}"
+            raise UsageError(f"evaluator {name} {takes}; {valid}")
+        return cls(parameters, named | dict(zip((each.name for each in others), left, strict=False)))
+
+    def filled_with(self, given: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+        """What to call it with: by place as far as that goes, the rest by name."""
+        args, options, skipped = list[Any](), dict[str, Any](), False
+        takes_more = any(each.kind is each.VAR_POSITIONAL for each in self.parameters)
+        for each in self.parameters:
+            if each.kind is each.VAR_POSITIONAL:
+                args += [value for name, value in given.items() if name not in self.filled.values()]
+            elif each.name in self.filled:
+                value = given[self.filled[each.name]]
+                if skipped or each.kind is each.KEYWORD_ONLY:
+                    options[each.name] = value
+                else:
+                    args.append(value)
+            elif each.kind is each.POSITIONAL_ONLY or (takes_more and each.kind is each.POSITIONAL_OR_KEYWORD):
+                args.append(each.default)  # what follows has to be given by place
+            else:
+                skipped = True
+        return args, options
+
+
+_ANY_NUMBER = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
 def _is_coroutine_function(function: Callable[..., Any]) -> bool:

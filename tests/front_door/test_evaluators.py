@@ -7,7 +7,7 @@ import json
 import threading
 import time
 from collections.abc import Callable
-from functools import partial
+from functools import partial, wraps
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +67,45 @@ def test_it_gets_as_many_of_answer_expectation_and_task_as_it_takes() -> None:
     for function in (one, three, any_number, with_a_default):
         es.score({"output": "Bern"}, {"id": "swiss", "expected": "BERN", "evaluator": function})
     assert seen == [("Bern",), ("Bern", "BERN", "swiss"), ("Bern", "BERN"), ("Bern", "BERN")]
+
+
+@each_row(
+    ("function", "given"),
+    [
+        pytest.param(lambda output, expected, ignore_case=False: [output, expected, ignore_case], ["o", "e", False], id="option"),
+        pytest.param(lambda expected, output: [expected, output], ["e", "o"], id="swapped"),
+        pytest.param(lambda answer, gold: [answer, gold], ["o", "e"], id="other-names"),
+        pytest.param(lambda expected, answer: [expected, answer], ["e", "o"], id="one-name"),
+        pytest.param(lambda answer, task: [answer, task["id"]], ["o", "t"], id="no-expectation"),
+        pytest.param(lambda task: [task["id"]], ["t"], id="task-alone"),
+        pytest.param(lambda output, strict=1, task=None: [output, strict, task["id"]], ["o", 1, "t"], id="behind-an-option"),
+        pytest.param(lambda answer, /, strict=1, *, expected: [answer, strict, expected], ["o", 1, "e"], id="by-name-alone"),
+        pytest.param(lambda output, strict=1, /, expected="": [output, strict, expected], ["o", 1, "e"], id="by-place-alone"),
+        pytest.param(lambda output, strict=1, *rest: [output, strict, rest[0]], ["o", 1, "e"], id="any-number-behind"),
+        pytest.param(lambda output, **more: [output, more], ["o", {}], id="any-names"),
+    ],
+)
+def test_a_parameter_gets_what_it_is_called_and_an_option_keeps_its_default(function: Any, given: list[Any]) -> None:
+    seen: list[Any] = []
+
+    @wraps(function)
+    def judge(*args: Any, **options: Any) -> bool:
+        seen.extend(function(*args, **options))
+        return True
+
+    es.score("o", {"id": "t", "expected": "e", "evaluator": judge})
+    assert seen == given
+
+
+def test_a_partial_function_keeps_what_it_has() -> None:
+    seen: list[Any] = []
+
+    def judge(output: Any, expected: Any, task: Any) -> bool:
+        seen.extend([output, expected, task["id"]])
+        return True
+
+    es.score("o", {"id": "t", "expected": "e", "evaluator": partial(judge, expected="mine")})
+    assert seen == ["o", "mine", "t"]
 
 
 def test_an_answer_of_which_nothing_else_is_expected_is_judged_too() -> None:
