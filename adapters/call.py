@@ -164,6 +164,20 @@ class Call:
             self._set_deadline(asyncio.get_running_loop().time() + self.timeout_s)
         self._started = time.perf_counter() if not_before is None else max(self._started, not_before)
 
+    def begin(self) -> None:
+        """The skill has the request from here on: the clock starts anew, and so does the deadline."""
+        self.suspend()
+        self.start()
+        self.sends()
+
+    def ended_in_time(self, at: float | None) -> bool:
+        """Whether what the deadline cut off had ended within it, `at` a `time.perf_counter()`: a loop that is kept notices late.
+        False, too, where somebody else cancelled the call.
+        """
+        task = asyncio.current_task()
+        by_deadline = self._deadline is not None and self._deadline.expired() and task is not None and task.cancelling() == 1
+        return by_deadline and at is not None and at - self._started <= self.timeout_s
+
     def stop(self, at: float | None = None) -> None:
         """Stop the clock, now or at an earlier `time.perf_counter()`; only the first stop counts."""
         if not self._stopped:

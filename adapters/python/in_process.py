@@ -9,7 +9,9 @@ import functools
 import inspect
 import re
 import threading
+import time
 from collections.abc import AsyncGenerator, Callable
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self, TypeVar, cast
 
 from pydantic import PrivateAttr
@@ -127,6 +129,27 @@ class InProcessConfig(AdapterConfig):
     max_output_bytes: OutputBytes = MAX_OUTPUT_BYTES
 
 
+@dataclass(slots=True)
+class _Ended:
+    """How a function ended in its thread, the answer as JSON text or what it raised, and when (`time.perf_counter()`)."""
+
+    outcome: bytes | BaseException | None = None
+    at: float | None = None
+
+    def after(self, work: Callable[[], Any]) -> Any:
+        """What `work` returns where that is still to be awaited; else None, with its end noted."""
+        try:
+            result = work()
+            if inspect.isawaitable(result) or inspect.isasyncgen(result):
+                return result
+            outcome: bytes | BaseException = write_json(plain(result))
+        except BaseException as error:  # noqa: BLE001 - anybody's code may raise anything
+            outcome = error
+        self.at = time.perf_counter()
+        self.outcome = outcome
+        return None
+
+
 class FunctionAdapter(Adapter):
     """Calls a function of this process with the task's input, or with the input's keys as keyword arguments.
 
@@ -188,28 +211,40 @@ class FunctionAdapter(Adapter):
         call.seen = (
             "" if self._is_async else "a thread cannot be stopped, so the function goes on in it, a generator to its next value"
         )
-        told = None if call.conversation is None else call.conversation.copied
-        report = call.progress.add
+        given, report, ended = self._input(copy.deepcopy(input_data)), call.progress.add, _Ended()
         try:
             with reporting(report), running(report):
-                answer = await in_task(self._answered(self._input(copy.deepcopy(input_data)), told))
+                answer = await in_task(self._answered(given, call, ended))
         except CancelledItself:
             raise SkillError("CancelledError: the coroutine cancelled the task that it was called in") from None
-        call.stop()
+        except asyncio.CancelledError:
+            if ended.outcome is None or not call.ended_in_time(ended.at):
+                raise
+            answer = self._said(ended.outcome)
+        call.stop(ended.at)
         if isinstance(answer, ItemError):
             raise answer
         return self._read(self._json(answer), call)
 
-    async def _answered(self, value: Any, told: dict[str, Any] | None) -> bytes | ItemError:
+    async def _answered(self, value: Any, call: Call, ended: _Ended) -> bytes | ItemError:
         """The answer as JSON text, or what went wrong: whatever the object raises, even SystemExit, is its answer.
+
+        A function in a thread is on its own clock: whatever keeps the event loop meanwhile, it began and `ended` when it did.
 
         Raises:
             KeyboardInterrupt: the user pressed Ctrl-C where the event loop runs in the main thread.
         """
         left, pieces = threading.Event(), Pieces(self._max_bytes)
         try:
-            call = functools.partial(self._function, value, told)
-            result = call() if self._is_async else await in_thread(lambda: _collected(call(), pieces, left))
+            told = None if call.conversation is None else call.conversation.copied
+            answered = functools.partial(self._function, value, told)
+            if self._is_async:
+                result = answered()
+            else:
+                call.begin()
+                result = await in_thread(lambda: ended.after(lambda: _collected(answered(), pieces, left)))
+                if ended.outcome is not None:
+                    return self._said(ended.outcome)
             if inspect.isawaitable(result):
                 result = await result
             if inspect.isasyncgen(result):
@@ -228,6 +263,9 @@ class FunctionAdapter(Adapter):
             return self._failure(error)
         finally:
             left.set()
+
+    def _said(self, outcome: bytes | BaseException) -> bytes | ItemError:
+        return self._failure(outcome) if isinstance(outcome, BaseException) else outcome
 
     def _failure(self, error: BaseException) -> ItemError:
         if isinstance(error, NotJson):

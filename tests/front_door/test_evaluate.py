@@ -8,6 +8,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
@@ -368,3 +369,34 @@ def test_expected_is_the_option_expected_of_an_evaluator_that_has_one(
 def test_expected_is_for_those_of_several_evaluators_that_compare() -> None:
     result = es.evaluate(lambda _: "Bern", [{"input": "q", "expected": "Bern", "evaluators": ["exact", "pii", "refusal"]}])
     assert result.completion == 1
+
+
+@pytest.mark.parametrize("raises", [False, True])
+def test_a_coroutine_that_blocks_the_loop_does_not_make_functions_late(raises: bool) -> None:
+    async def blocks(_: Any) -> str:
+        time.sleep(0.3)
+        return "x"
+
+    def innocent(_: Any) -> str:
+        if raises:
+            raise ValueError("mine")
+        return "x"
+
+    tasks = [{"id": f"t{number}", "input": number, "expected": "x"} for number in range(2)]
+    items = es.evaluate({"blocks": blocks, "innocent": innocent}, tasks, timeout_ms=200).items
+    found = [item for item in items if item.skill.startswith("innocent")]
+    assert [(item.status, item.error_kind) for item in found] == [("error", "skill") if raises else ("pass", None)] * 2
+    assert all((item.latency_ms or 0) < 200 for item in found)
+
+
+def test_a_function_that_is_late_is_late_however_the_loop_is_kept() -> None:
+    async def blocks(_: Any) -> str:
+        time.sleep(0.3)
+        return "x"
+
+    def late(_: Any) -> str:
+        time.sleep(0.25)
+        return "x"
+
+    result = es.evaluate({"blocks": blocks, "late": late}, [{"input": 1, "expected": "x"}], timeout_ms=200)
+    assert [item.status for item in result.items if item.skill.startswith("late")] == ["timeout"]
