@@ -78,10 +78,13 @@ def compare(
     `store`.
 
     Raises:
-        UsageError: a side is nothing that can be compared, or an argument is out of bounds.
+        UsageError: a side is nothing that can be compared, both are of one run (without a `mapping`: beside itself nothing is
+            worse), or an argument is out of bounds.
         InputError: a report cannot be read, or a side holds one twice.
     """
     before, after = _reports(baseline, "baseline", store), _reports(result, "result", store)
+    if not mapping:
+        _refuse_itself(before, after)
     found = diff_reports(
         before,
         after,
@@ -96,6 +99,21 @@ def compare(
     return comparison
 
 
+def _refuse_itself(before: Sequence[SkillCompletionReport], after: Sequence[SkillCompletionReport]) -> None:
+    from eval_skills.reporting.json_report import reported_run
+
+    runs = [run.run_id if (run := reported_run(side)) else None for side in (before, after)]
+    if runs[0] is not None and runs[0] == runs[1]:
+        both = f"are of run {runs[0]}"
+    elif any(each.task_results is other.task_results for each in before for other in after):
+        both = "hold the same report"
+    else:
+        return
+    raise UsageError(
+        f"both sides {both}, and beside itself nothing is worse; give two runs, or mapping={{'old': 'new'}} for skills of one"
+    )
+
+
 def _unfinished(reports: Sequence[SkillCompletionReport], name: str) -> list[str]:
     from eval_skills.engine.stored_runs.reports import items_of_planned
     from eval_skills.reporting.json_report import reported_run
@@ -106,13 +124,14 @@ def _unfinished(reports: Sequence[SkillCompletionReport], name: str) -> list[str
 
 
 def _reports(side: Side, name: str, store: str | os.PathLike[str]) -> Sequence[SkillCompletionReport]:
+    from eval_skills.reporting.json_report import ReportedRun, of_run, run_of
+
     if isinstance(side, EvaluationResult):
-        return side.reports
+        return of_run(side.reports, ReportedRun(run_id=side.run_id))
     if isinstance(side, SkillCompletionReport):
         return [side]
     if isinstance(side, str | os.PathLike):
         from eval_skills.engine.stored_runs.reports import read_source
-        from eval_skills.reporting.json_report import of_run, run_of
 
         source = read_source(str(side), str(store))
         return of_run(source.reports, run_of(source.context))

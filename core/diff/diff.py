@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
+from typing import get_args
 
 import numpy as np
 
@@ -27,7 +28,7 @@ from eval_skills.core.errors import UsageError
 from eval_skills.core.models import SkillCompletionReport
 from eval_skills.core.statistics.paired import holm, sign_flip_test, smallest_effect, tasks_needed
 from eval_skills.core.statistics.rates import DEFAULT_SEED
-from eval_skills.core.text import plural
+from eval_skills.core.text import nearest, plural
 
 SIGNIFICANCE = 0.05
 EQUIVALENCE_MARGIN = 0.05
@@ -56,10 +57,12 @@ def diff_reports(
 
     Raises:
         UsageError: `significance` is not between 0 and 0.5, `equivalence_margin` not between 0 and 1, `min_effect` not from 0 to
-            1, or `mapping` is wrong.
+            1, `missing` is not a `MissingRule`, or `mapping` is wrong.
         InputError: a side holds a report, or an item, twice.
     """
     _refuse_nonsense(significance, equivalence_margin, min_effect)
+    if missing not in (known := get_args(MissingRule)):
+        raise UsageError(f"missing must be {' or '.join(map(repr, known))}; got {missing!r}{nearest(str(missing), known)}")
     pairs = pair_reports(before, after, mapping or {})
     tasks = [pair_tasks(pair.before, pair.after) if pair.before and pair.after else None for pair in pairs]
     statistics = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import re
 from html.parser import HTMLParser
@@ -116,7 +117,7 @@ def test_a_result_of_figures_alone_says_where_its_items_are(result: es.Evaluatio
 def test_it_is_saved_as_a_report(result: es.EvaluationResult, tmp_path: Path) -> None:
     file = result.save(tmp_path / "new" / "baseline.json")
     assert [report.skill_id for report in read_reports(file)] == ["upper", "partly"]
-    assert [skill.change for skill in es.compare(result, file).skills] == ["compared", "compared"]
+    assert [skill.change for skill in es.compare(es.evaluate([upper, partly], TASKS), file).skills] == ["compared", "compared"]
     with pytest.raises(UsageError, match="the report cannot be written: Is a directory"):
         result.save(tmp_path)
 
@@ -172,7 +173,31 @@ def test_a_run_that_was_not_finished_says_so_wherever_it_goes(tmp_path: Path) ->
     comparison = es.compare(whole, part)
     assert f"\nbaseline {remark}\n" in str(comparison)
     assert f"baseline {remark}" in read_html(comparison._repr_html_()).text
-    assert es.compare(whole, whole).remarks == []
+    assert es.compare(whole, es.evaluate(skill, TASKS)).remarks == []
+
+
+def test_a_run_beside_itself_is_refused(tmp_path: Path) -> None:
+    result = es.evaluate({"old": partly, "new": upper}, TASKS, store=tmp_path / "store")
+    file = result.save(tmp_path / "result.json")
+    said = "beside itself nothing is worse; give two runs, or mapping="
+    sides: tuple[Any, ...] = (result, file, result.run_id, "latest")
+    for side, other in itertools.product(sides, sides):
+        with pytest.raises(UsageError, match=f"both sides are of run {result.run_id}, and {said}"):
+            es.compare(side, other, store=tmp_path / "store")
+    for side, other in ((result.reports[0], result), (result, result.reports[:1])):
+        with pytest.raises(UsageError, match=f"both sides hold the same report, and {said}"):
+            es.compare(side, other)
+    with_mapping = es.compare(result.reports[1], result.reports[0], mapping={"old": "new"})
+    assert [skill.change for skill in with_mapping.skills] == ["compared"]
+    again = es.evaluate({"old": partly, "new": upper}, TASKS)
+    assert [skill.change for skill in es.compare(again, result).skills] == ["compared", "compared"]
+
+
+def test_a_rule_for_missing_items_that_does_not_exist_is_refused() -> None:
+    before, after = es.evaluate({"skill": partly}, TASKS), es.evaluate({"skill": upper}, TASKS)
+    said = re.escape("missing must be 'bounds' or 'ignore'; got 'ignor' (did you mean 'ignore'?)")
+    with pytest.raises(UsageError, match=said):
+        es.compare(after, before, missing="ignor")  # type: ignore[arg-type]
 
 
 def test_a_comparison_says_of_how_many_tasks_it_says_nothing() -> None:
