@@ -76,9 +76,12 @@ def tool_call(raw: Any) -> ToolCall | None:
     name, arguments = name_and_arguments(given)
     if not isinstance(name, str) or not name.strip():
         return None
-    identities = (given.get(key) for key in _IDENTITIES)
-    identity = next((each for each in identities if isinstance(each, str)), None)
-    return ToolCall(name=name, arguments=None if arguments is NO_ARGUMENTS else arguments, id=identity)
+    return ToolCall(name=name, arguments=None if arguments is NO_ARGUMENTS else arguments, id=next(iter(ids_of(given)), None))
+
+
+def ids_of(raw: Mapping[str, Any]) -> list[str]:
+    """Every id of a raw call, that of the call first."""
+    return [each for key in _IDENTITIES if isinstance(each := raw.get(key), str)]
 
 
 def call_in(block: Any) -> Any:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from eval_skills.core.messages.blocks import as_dict, blocks_of
-from eval_skills.core.messages.responses_items import item_role
+from eval_skills.core.messages.responses_items import is_call, kind_of_item
 
 _BLOCKS, _BLOCKS_END = frozenset({"tool_result", "tool-result"}), "_tool_result"
 """Anthropic's, also those of the tools that it runs itself (``web_search_tool_result``), and Vercel's."""
@@ -80,7 +80,8 @@ def _held_by_call(call: Mapping[str, Any]) -> ToolResult | None:
     """The result that stands with its call, as in OpenAI's ``mcp_call`` and Vercel's parts of a chat."""
     kind = call.get("type")
     is_of_chat = isinstance(kind, str) and kind.startswith(("tool-", "dynamic-tool")) and "state" in call
-    if item_role(call) != "assistant" and not is_of_chat:
+    item = kind_of_item(call)
+    if not is_of_chat and (item is None or not is_call(item)):
         return None
     action = call.get("action")
     content = [call[key] for key in _OF_CALLS if call.get(key) is not None]

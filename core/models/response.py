@@ -147,6 +147,7 @@ class SkillResponse(Model, defer_build=True):
     skills_loaded: list[str] | None = None
     steps: int | None = Field(default=None, ge=0)
 
+    _called_before: frozenset[str] = PrivateAttr(default=frozenset())
     _simulation: Simulation | None = PrivateAttr(default=None)  # ours, and nothing that a skill or a record could say
 
     @property
@@ -158,6 +159,17 @@ class SkillResponse(Model, defer_build=True):
         """The same conversation, in which a model played the user."""
         other = self.model_copy()
         other._simulation = simulation
+        return other
+
+    @property
+    def called_before(self) -> frozenset[str]:
+        """The ids of calls that the turns before this one made, whose results may come in it."""
+        return self._called_before
+
+    def after(self, called: frozenset[str]) -> Self:
+        """The same answer as a turn after calls with these ids."""
+        other = self.model_copy()
+        other._called_before = called
         return other
 
     @classmethod

@@ -19,7 +19,7 @@ from eval_skills.scorers.registry import find_scorer
 from eval_skills.scorers.settings import ScoringSettings
 from eval_skills.scorers.task_scoring.conversation_verdict import ScoredPart, joined_verdict
 from eval_skills.scorers.task_scoring.scoring import TaskScoring
-from eval_skills.scorers.tools.calls import in_turn
+from eval_skills.scorers.tools.calls import in_order, in_turn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -122,7 +122,7 @@ class ConversationScoring(TaskScoring):
 
         The forbidden gates of all parts come first and, when one fails, alone.
         """
-        turns = with_inputs(self.task, response).turns or []
+        turns = in_order(with_inputs(self.task, response).turns or [])
         if (forbidden := self.violation(response)) is not None:
             return forbidden
         if not turns or (self.task.user is None and len(turns) != len(self._turns)):
@@ -162,7 +162,7 @@ class ConversationScoring(TaskScoring):
             return next((question for part in self.parts if (question := part.open_question(known)) is not None), None)
         if self._whole is not None and (question := self._whole.open_question(known)) is not None:
             return question
-        pairs = zip(known.turns, self._of_each(known.turns), strict=False)
+        pairs = zip(in_order(known.turns), self._of_each(known.turns), strict=False)
         asked = (scoring.open_question(turn) for turn, scoring in pairs if scoring is not None)
         return next((question for question in asked if question is not None), None)
 

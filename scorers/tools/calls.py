@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from eval_skills.core.messages.blocks import as_dict
+from eval_skills.core.messages.lost_calls import lost_calls
 from eval_skills.core.messages.roles import inner_message, role_in, unknown_role
-from eval_skills.core.messages.tool_calls import every_call, raw_calls, results_named, tool_call
-from eval_skills.core.models import Reason, SkillResponse, ToolCall
+from eval_skills.core.messages.tool_calls import every_call, ids_of, raw_calls, results_named, tool_call
+from eval_skills.core.models import Reason, SkillResponse, ToolCall, TurnResponse
 from eval_skills.core.models.result import TOOL_CALLS_UNKNOWN
 from eval_skills.core.text import excerpt
 from eval_skills.scorers.score import remark
@@ -43,17 +45,21 @@ def known_calls(response: SkillResponse) -> list[ToolCall] | None:
     if unknown_calls(response) is not None:
         return None
     if response.turns is not None:
-        return [call for turn in response.turns for call in known_calls(turn) or ()]
-    in_messages = calls_of_messages(response.messages or [])
-    return in_messages if calls_disagree(response) is not None else response.tool_calls or in_messages
+        return [call for turn in in_order(response.turns) for call in known_calls(turn) or ()]
+    messages, reported = response.messages or [], response.tool_calls or []
+    in_messages = calls_of_messages(messages, reported, response.called_before)
+    if reported and not _asked_in(messages):
+        return [*reported, *in_messages]  # those of the messages are known by their results alone
+    return in_messages if calls_disagree(response) is not None else reported or in_messages
 
 
 def unknown_calls(response: SkillResponse) -> Reason | None:
-    """Why it is not known what was called: nothing is reported, a message that may hold calls has an unknown role, or a call of
-    the assistant names no tool, even where others are reported. Of a conversation each turn has to say what was called in it.
+    """Why it is not known what was called: nothing is reported, a message that may hold calls has an unknown role, a call of the
+    assistant names no tool, even where others are reported, or a result that names none has no call. Of a conversation each turn
+    has to say what was called in it.
     """
     if response.turns is not None:
-        return _first_of_turns(response.turns, unknown_calls)
+        return _first_of_turns(in_order(response.turns), unknown_calls)
     if response.tool_calls is None and response.messages is None:
         return _UNREPORTED
     for place, call in enumerate(response.tool_calls or ()):
@@ -62,7 +68,37 @@ def unknown_calls(response: SkillResponse) -> Reason | None:
     for place, message in enumerate(map(inner_message, response.messages or ())):
         if (problem := _hidden_in(message, reported=bool(response.tool_calls))) is not None:
             return _unknown(problem, f"messages[{place}]")
-    return None
+    return lost_tool(response)
+
+
+def lost_tool(response: SkillResponse) -> Reason | None:
+    """That a tool's result stands in the messages of an answer without its call, and does not say of which tool it is."""
+    lost = lost_calls(response.messages or (), response.tool_calls or (), response.called_before)
+    nameless = next((each for each in lost if each.call is None), None)
+    if nameless is None:
+        return None
+    call_id = nameless.result.call_id
+    which = "" if call_id is None else f" with the id {excerpt(call_id)}"
+    return _unknown(f"expected the call of every tool result, got a result{which} without one", f"messages[{nameless.place}]")
+
+
+def calls_by_result(response: SkillResponse) -> list[ToolCall]:
+    """The calls of an answer that are known by their results alone, which name the tool and not the arguments."""
+    lost = lost_calls(response.messages or (), response.tool_calls or (), response.called_before)
+    return [call for each in lost if (call := each.call) is not None]
+
+
+def in_order(turns: Sequence[TurnResponse]) -> list[TurnResponse]:
+    """The turns of a conversation, each with the ids of the calls before it: results may come a turn later."""
+    before: frozenset[str] = frozenset()
+    ordered = []
+    for turn in turns:
+        ordered.append(turn.after(before))
+        before = before.union(
+            *(ids_of(as_dict(raw)) for message in turn.messages or () for raw in raw_calls(inner_message(message)))
+        )
+        before = before.union(call.id for call in turn.tool_calls or () if call.id is not None)
+    return ordered
 
 
 def _first_of_turns(turns: Sequence[SkillResponse], reason_of: Callable[[SkillResponse], Reason | None]) -> Reason | None:
@@ -109,12 +145,13 @@ def nothing_to_judge(scorer: str | None, response: SkillResponse) -> Reason:
 def calls_disagree(response: SkillResponse) -> Reason | None:
     """A remark where `tool_calls` and the messages both say what was called, and not the same tools in the same order."""
     if response.turns is not None:
-        return _first_of_turns(response.turns, calls_disagree)
-    in_messages = [call.name for call in calls_of_messages(response.messages or [])]
-    if not in_messages or response.tool_calls is None or in_messages == [call.name for call in response.tool_calls]:
+        return _first_of_turns(in_order(response.turns), calls_disagree)
+    messages, listed = response.messages or [], response.tool_calls
+    in_messages = [call.name for call in calls_of_messages(messages, listed or (), response.called_before)]
+    if not in_messages or listed is None or in_messages == [call.name for call in listed]:
         return None
-    reported = [call.name for call in response.tool_calls]
-    message = f"the messages call {excerpt(in_messages)} and toolCalls reports {excerpt(reported)}; the messages count"
+    which = "the messages count" if _asked_in(messages) else "both count"
+    message = f"the messages call {excerpt(in_messages)} and toolCalls reports {excerpt([call.name for call in listed])}; {which}"
     return remark("TOOL_CALLS_DISAGREE", message, "toolCalls")
 
 
@@ -137,11 +174,23 @@ def results_in_messages(messages: list[dict[str, Any]]) -> Iterator[tuple[str, s
         yield from ((f"messages[{place}]", name) for name in results_named(inner, role_in(inner)))
 
 
-def calls_of_messages(messages: list[dict[str, Any]]) -> list[ToolCall]:
+def calls_of_messages(
+    messages: list[dict[str, Any]], reported: Sequence[ToolCall] = (), before: frozenset[str] = frozenset()
+) -> list[ToolCall]:
     """The calls of all assistant messages, in order; calls on other messages do not count, and unreadable ones are left out.
 
-    See `core.messages.tool_calls`.
+    A result that names its tool, and of which the call is neither in the messages nor `reported` beside them, nor `before` them,
+    is a call, too. See `core.messages.tool_calls` and `lost_calls`.
     """
+    lost = lost_calls(messages, reported, before)
+    calls: list[ToolCall] = []
+    for place, message in enumerate(messages):
+        calls += _asked_in([message])
+        calls += [call for each in lost if each.place == place and (call := each.call) is not None]
+    return calls
+
+
+def _asked_in(messages: list[dict[str, Any]]) -> list[ToolCall]:
     in_messages = (inner_message(message) for message in messages)
     raw = (call for message in in_messages if role_in(message) == "assistant" for call in raw_calls(message))
     return [call for call in map(tool_call, raw) if call is not None]

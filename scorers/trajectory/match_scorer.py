@@ -12,6 +12,7 @@ from eval_skills.core.text import nearest
 from eval_skills.scorers.registry import scorer
 from eval_skills.scorers.score import Score, remark
 from eval_skills.scorers.settings import ScoringSettings
+from eval_skills.scorers.tools.calls import calls_by_result, lost_tool
 from eval_skills.scorers.trajectory.arguments import ArgumentsMode, rules_of
 from eval_skills.scorers.trajectory.calls import Spelling, read_call
 from eval_skills.scorers.trajectory.comparison import Comparison, TrajectoryComparison, TrajectoryMode
@@ -67,12 +68,20 @@ class TrajectoryMatch:
         object.__setattr__(self, "_comparison", TrajectoryComparison(self.mode, rules))
 
     async def score(self, response: SkillResponse) -> Score | None:
-        """1 or 0, with one reason for each edit; None when neither messages nor calls are known."""
+        """1 or 0, with one reason for each edit; None when neither messages nor calls are known, and where it depends on a call
+        that is not known."""
         if response.messages is None and response.tool_calls is None:
             return None
         if len(response.messages or ()) > LONG_MESSAGES or len(response.tool_calls or ()) > LONG_MESSAGES:
-            return await asyncio.to_thread(self._score, response)
-        return self._score(response)
+            return await asyncio.to_thread(self._score_of_known, response)
+        return self._score_of_known(response)
+
+    def _score_of_known(self, response: SkillResponse) -> Score | None:
+        score = self._score(response)
+        if lost_tool(response) is None:
+            return score
+        is_missing = score.metadata.get("trajectory", {}).get("missing")  # or it is the one that is not known
+        return score if score.passed == (self.mode == "superset") and not is_missing else None
 
     def pairs(self, response: SkillResponse) -> tuple[Trajectory, Trajectory, list[CallPair]]:
         """The trajectory of an answer, the expected one, and which of their calls this scorer holds to belong together.
@@ -124,10 +133,14 @@ class TrajectoryMatch:
 
     def _trajectory(self, response: SkillResponse) -> Trajectory:
         trajectory = read_trajectory(response.messages, "messages", self._spelling)
-        if trajectory.calls or not response.tool_calls or self.mode == "strict":
+        lost = calls_by_result(response)
+        reported = () if trajectory.calls or self.mode == "strict" else response.tool_calls or ()
+        if not reported and not lost:
             return trajectory
-        calls = [read_call(call.model_dump(exclude_unset=True), self._spelling) for call in response.tool_calls]
-        return Trajectory([Message("assistant", 0, len(calls))], calls)
+        calls = [read_call(call.model_dump(exclude_unset=True), self._spelling) for call in (*reported, *lost)]
+        calls = [*trajectory.calls, *calls[: len(reported)], *(call._replace(arguments=None) for call in calls[len(reported) :])]
+        messages = [] if reported else trajectory.messages
+        return Trajectory([*messages, Message("assistant", len(trajectory.calls), len(calls))], calls)
 
 
 def _failed(code: str, message: str) -> Score:

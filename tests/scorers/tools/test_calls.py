@@ -143,7 +143,6 @@ def test_a_message_without_calls_leaves_them_known(message: dict[str, Any]) -> N
     "message",
     [
         pytest.param({"role": "user", "tool_calls": [NESTED]}, id="not-the-assistant"),
-        pytest.param({"role": "tool", "name": "search", "content": "found"}, id="tool-result"),
         pytest.param({"role": "assistant", "content": "search"}, id="text"),
         pytest.param({"role": "assistant", "tool_calls": None, "content": None, "additional_kwargs": None}, id="nulls"),
         pytest.param({"role": "assistant", "tool_calls": [None, 5, {}, {"name": 7}, {"function": {}}]}, id="unreadable"),

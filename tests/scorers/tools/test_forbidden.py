@@ -110,7 +110,6 @@ def test_a_result_proves_that_the_tool_ran(message: dict[str, Any], reported: li
         pytest.param({"role": "user", "name": "pay", "content": "?"}, id="a-user-of-that-name"),
         pytest.param({"role": "assistant", "name": "pay", "content": "!"}, id="an-agent-of-that-name"),
         pytest.param({"role": "tool", "name": "search", "content": "pay"}, id="another-tool"),
-        pytest.param({"role": "tool", "tool_call_id": "pay", "content": "?"}, id="no-name"),
     ],
 )
 def test_a_name_that_is_no_tool_breaks_no_gate(message: dict[str, Any]) -> None:
