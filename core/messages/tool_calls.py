@@ -21,6 +21,9 @@ _IDENTITIES = ("call_id", "toolUseId", "toolCallId", "id")
 _TALK = frozenset({"role", "content", "name", "tool_call_id"})
 """What a message of text alone may have."""
 
+_PLAIN_CALLS = frozenset({"role", "content", "tool_calls", "name", "refusal"})
+"""What a message may have that has calls in OpenAI's notation alone, where its content is text."""
+
 _CALL_BLOCKS = frozenset(
     {"tool_use", "server_tool_use", "mcp_tool_use"}
     | {"tool_call", "server_tool_call", "invalid_tool_call", "tool-call", "dynamic-tool"}
@@ -38,18 +41,35 @@ _CALL_KEYS = ("functionCall", "function_call", "toolUse", "toolInvocation")
 
 
 def raw_calls(message: Mapping[str, Any]) -> list[Any]:
-    """The calls of one assistant message in any notation, unreadable ones too.
+    """The calls of one assistant message in all notations, each once, unreadable ones too.
 
-    Libraries repeat one call in several notations: the first that is filled holds them all. A value in the place of a list
-    of calls that is not a list counts as one call without a name.
+    Libraries repeat one call in several notations: it is known again by an id, or by its tool where one of the two has no id.
+    A value in the place of a list of calls that is not a list counts as one call without a name.
     """
-    calls = message.get("tool_calls")
-    if calls.__class__ is list and calls and not message.get("invalid_tool_calls"):
-        listed: list[Any] = calls
-        return listed
     if _is_talk(message):
         return []
-    return next(filter(None, _notations(message)), [])
+    calls = message.get("tool_calls")
+    if calls.__class__ is list and calls and _PLAIN_CALLS.issuperset(message) and isinstance(message.get("content"), str | None):
+        listed: list[Any] = calls
+        return listed
+    found: list[Any] = []
+    for notation in _notations(message):
+        found += _further(notation, found) if found else notation
+    return found
+
+
+def _further(notation: list[Any], found: list[Any]) -> list[Any]:
+    """The calls of a notation that do not stand among those of others."""
+    others = [(set(ids_of(given)), name_and_arguments(given)[0]) for given in map(as_dict, found)]
+    further = []
+    for call in notation:
+        ids, name = set(ids_of(as_dict(call))), name_and_arguments(as_dict(call))[0]
+        same = next((each for each in others if ids & each[0] or (each[1] == name and not (ids and each[0]))), None)
+        if same is None:
+            further.append(call)
+        else:
+            others.remove(same)
+    return further
 
 
 def every_call(message: Mapping[str, Any]) -> Iterator[Any]:

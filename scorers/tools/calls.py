@@ -161,10 +161,8 @@ def named_in_messages(messages: list[dict[str, Any]]) -> Iterator[tuple[str, str
     A call that one message repeats in another notation is one.
     """
     for place, message in enumerate(messages):
-        inner = inner_message(message)
-        read = _names(raw_calls(inner))
-        others = dict.fromkeys(name for name in _names(list(every_call(inner))) if name not in read)
-        yield from ((f"messages[{place}]", name) for name in [*read, *others])
+        named = filter(None, map(tool_call, raw_calls(inner_message(message))))
+        yield from ((f"messages[{place}]", call.name) for call in named)
 
 
 def results_in_messages(messages: list[dict[str, Any]]) -> Iterator[tuple[str, str]]:
@@ -194,7 +192,3 @@ def _asked_in(messages: list[dict[str, Any]]) -> list[ToolCall]:
     in_messages = (inner_message(message) for message in messages)
     raw = (call for message in in_messages if role_in(message) == "assistant" for call in raw_calls(message))
     return [call for call in map(tool_call, raw) if call is not None]
-
-
-def _names(raw: list[Any]) -> list[str]:
-    return [call.name for call in map(tool_call, raw) if call is not None]

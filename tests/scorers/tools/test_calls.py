@@ -153,6 +153,39 @@ def test_what_is_no_call(message: dict[str, Any]) -> None:
     assert calls_of_messages([message]) == []
 
 
+def use(name: str, identity: str = "2") -> dict[str, Any]:
+    return {"type": "tool_use", "id": identity, "name": name, "input": {}}
+
+
+@each_row(
+    ("beside", "names"),
+    [
+        pytest.param({"content": [use("pay")]}, ["search", "pay"], id="block"),
+        pytest.param({"content": [use("search")]}, ["search", "search"], id="block-of-the-same-tool-with-another-id"),
+        pytest.param({"content": [use("search", "c")]}, ["search"], id="block-with-the-same-id"),
+        pytest.param({"content": [use("search", "c"), use("pay")]}, ["search", "pay"], id="one-of-two-blocks"),
+        pytest.param({"function_call": {"name": "pay"}}, ["search", "pay"], id="function-call"),
+        pytest.param({"function_call": {"name": "search"}}, ["search"], id="function-call-of-the-same-tool"),
+        pytest.param(
+            {"additional_kwargs": {"tool_calls": [{**NESTED, "id": "2"}]}}, ["search", "search"], id="additional-kwargs"
+        ),
+        pytest.param({"parts": [{"functionCall": {"name": "pay"}}]}, ["search", "pay"], id="gemini"),
+        pytest.param({"toolInvocations": [{"toolCallId": "2", "toolName": "pay"}]}, ["search", "pay"], id="vercel"),
+        pytest.param(
+            {"content": [{"type": "function_call", "id": "fc_1", "call_id": "c", "name": "search"}]}, ["search"], id="responses"
+        ),
+    ],
+)
+def test_calls_of_one_message_in_two_notations_are_all_of_them_each_once(beside: dict[str, Any], names: list[str]) -> None:
+    answer = SkillResponse(output="x", messages=[{"role": "assistant", "tool_calls": [NESTED], **beside}])
+    assert [call.name for call in known_calls(answer) or ()] == names
+    exact = {"toolSequence": names, "sequenceMode": "exact"}
+    assert score_response_sync(EvalTask.model_validate({"id": "t", "expected": exact}), answer).passed
+    reference = [{"role": "assistant", "tool_calls": [{"name": "search", "args": {}}]}]
+    task = {"id": "t", "expected": {"trajectory": reference}, "evaluator": {"type": "trajectory_match", "mode": "subset"}}
+    assert score_response_sync(EvalTask.model_validate(task), answer).passed is (names == ["search"])
+
+
 def test_where_both_sources_disagree_the_messages_count_and_it_is_said() -> None:
     messages: list[dict[str, Any]] = [{"role": "assistant", "tool_calls": [NESTED]}]
     for own in (["ls"], []):
