@@ -61,7 +61,12 @@ class Conversation:
         """The answer with the messages of this turn alone: many a skill repeats all that was said since the beginning."""
         if response.messages is None:
             return response
-        said, known = response.messages, len(self._messages)
-        repeats = 0 < known < len(said) and said[:known] == self._messages
-        self._messages = said
-        return response.model_copy(update={"messages": said[known:]}) if repeats else response
+        before, self._messages = self._messages, response.messages
+        own = without_repeats(response.messages, before)
+        return response if own is response.messages else response.model_copy(update={"messages": own})
+
+
+def without_repeats(said: list[dict[str, Any]], before: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The messages of a turn that are new, where they begin with all those that the turn before came with; else all of them."""
+    known = len(before)
+    return said[known:] if 0 < known < len(said) and said[:known] == before else said

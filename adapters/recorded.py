@@ -9,6 +9,7 @@ from pydantic import Field, field_validator, model_validator
 from pydantic.alias_generators import to_camel
 
 from eval_skills.adapters.answer.envelope import parse_json
+from eval_skills.adapters.conversation import without_repeats
 from eval_skills.core.documents.loading import distinct_keys, validate
 from eval_skills.core.errors import ContractError, InfraError, InputError, ItemError, SkillError, SkillTimeout
 from eval_skills.core.messages.responses_items import ELSEWHERE, kind_of_item
@@ -122,6 +123,8 @@ class RecordedRun(SkillResponse):
         parts = _with_output(self._parts())
         if (turns := parts.pop("turns", None)) is None:
             return SkillResponse().model_copy(update=parts)
+        if self.input_digest is None:  # what a run recorded are the turns' own messages
+            turns = _with_own_messages(turns)
         answers = [
             turn.model_copy(update=_with_output({name: getattr(turn, name) for name in turn.model_fields_set})) for turn in turns
         ]
@@ -150,6 +153,17 @@ class RecordedRun(SkillResponse):
 
     def _nested_parts(self) -> set[str]:
         return set() if self.response is None else self.response.model_fields_set
+
+
+def _with_own_messages(turns: list[TurnResponse]) -> list[TurnResponse]:
+    """The turns without the messages that they repeat, as in a conversation that is had."""
+    before: list[dict[str, Any]] = []
+    own = []
+    for turn in turns:
+        new = turn.messages if turn.messages is None else without_repeats(turn.messages, before)
+        before = before if turn.messages is None else turn.messages
+        own.append(turn if new is turn.messages else turn.model_copy(update={"messages": new}))
+    return own
 
 
 def _with_output(parts: dict[str, Any]) -> dict[str, Any]:

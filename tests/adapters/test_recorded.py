@@ -215,3 +215,26 @@ def test_a_key_twice_in_a_line_is_refused() -> None:
     for text in (b'{"taskId": "a", "output": 1, "output": 2}', b'{"taskId": "a", "output": {"x": 1, "x": 2}}'):
         with pytest.raises(InputError, match=r"f:7: key '(output|x)' is given twice"):
             read_recorded(text, "f:7")
+
+
+FIRST: list[dict[str, Any]] = [
+    {"role": "user", "content": "a"},
+    {"role": "assistant", "content": None, "tool_calls": [{"id": "p1", "type": "function", "function": {"name": "search"}}]},
+    {"role": "tool", "tool_call_id": "p1", "content": "ok"},
+    {"role": "assistant", "content": "x"},
+]
+THEN: list[dict[str, Any]] = [{"role": "user", "content": "b"}, {"role": "assistant", "content": "done"}]
+
+
+@pytest.mark.parametrize("given", [{}, {"input": "a"}], ids=["without-input", "with-input"])
+def test_messages_that_repeat_a_conversation_count_in_the_turn_in_which_they_came(given: dict[str, Any]) -> None:
+    said = [FIRST, [*FIRST, *THEN], [*FIRST, *THEN, *FIRST]]
+    turns = read_recorded(line(turns=[{**given, "output": "x", "messages": each} for each in said]), "f:1").answer.turns
+    assert [turn.messages for turn in turns or ()] == [FIRST, THEN, FIRST]
+
+
+def test_what_a_run_recorded_are_the_messages_of_each_turn() -> None:
+    said = [FIRST, [*FIRST, *THEN]]
+    turns = [{"output": "x", "messages": each} for each in said]
+    read = read_recorded(line(turns=turns, inputDigest="d"), "f:1").answer
+    assert [turn.messages for turn in read.turns or ()] == said
