@@ -9,19 +9,21 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 import stat
 import tempfile
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from eval_skills.agent_skills.fixtures import placed
 from eval_skills.agent_skills.folder import AgentSkill
 from eval_skills.core.errors import InfraError
 from eval_skills.core.models import WorkspaceFile
+from eval_skills.core.models.response import LEFT_OUT_FOLDERS
 from eval_skills.core.temporary import TemporaryFolder, let_in
 
 MAX_CONTENT_BYTES, MAX_CONTENTS_BYTES = 256 * 1024, 2 * 1024 * 1024
@@ -39,9 +41,6 @@ MAX_HASHED_BYTES = 512 * 1024 * 1024
 MAX_FIXTURE_BYTES, MAX_FIXTURES = 256 * 1024 * 1024, 20_000
 """How much one item's files, or an installed skill, may hold."""
 
-NOT_OURS = frozenset({"node_modules", "__pycache__", ".venv"})
-"""Folders that tools fill by the thousand; what is in them is no part of the difference."""
-
 ANSWERS = "evals"
 """The folder of an Agent Skill that holds what is expected of it: it is never installed."""
 
@@ -49,6 +48,8 @@ SKILLS_FOLDER = ".agents/skills"
 """Where Agent Skills are installed in a workspace, unless an agent looks for them elsewhere."""
 
 _CHUNK = 1024 * 1024
+_MAX_LINKS = 8
+_UP_FROM_BELOW = re.compile(r"(?:^|/)(?!\.{1,2}/)[^/]+/+(?:\./+)*\.\.(?:/|$)")
 _NOT_INSTALLED = (ANSWERS, ".git")
 
 
@@ -103,7 +104,8 @@ class Workspace:
 
     def difference(self) -> tuple[list[WorkspaceFile] | None, str]:
         """What is different from what was there when it was remembered, by path; None where there is too much, with a phrase that
-        says so. Links, pipes and sockets are not files: a file that became one counts as deleted."""
+        says so. A link to a file of the workspace is that file under its name; other links, pipes and sockets are not files:
+        a file that became one counts as deleted."""
         try:
             with suppress(OSError):
                 os.fchmod(self._fd, stat.S_IRWXU)
@@ -179,7 +181,9 @@ class _Budget:
 
 
 def _files(fd: int, entries: _Budget) -> Iterator[_Seen]:
-    """The ordinary files below an open folder, by its own number: no link is followed on the way."""
+    """The ordinary files below an open folder, by its own number: no link is followed on the way. A link that leads to such a
+    file is that file under its own name."""
+    here = os.path.realpath(f"/proc/self/fd/{fd}")
     pending: list[tuple[str, ...]] = [()]
     while pending:
         parts = pending.pop()
@@ -193,13 +197,15 @@ def _files(fd: int, entries: _Budget) -> Iterator[_Seen]:
                     if not entries.take(1):
                         raise _TooMuch(f"it holds more than {MAX_ENTRIES:,} entries")
                     if entry.is_dir(follow_symlinks=False):
-                        if entry.name in NOT_OURS:
+                        if entry.name in LEFT_OUT_FOLDERS:
                             continue
                         if len(parts) >= MAX_DEPTH:
                             raise _TooMuch(f"its folders nest deeper than {MAX_DEPTH} levels")
                         pending.append((*parts, entry.name))
                     elif entry.is_file(follow_symlinks=False):
                         yield _seen((*parts, entry.name), entry.stat(follow_symlinks=False))
+                    elif entry.is_symlink() and (led := _led_to(fd, here, (*parts, entry.name))) is not None:
+                        yield led
         except OSError:
             continue
         finally:
@@ -209,6 +215,33 @@ def _files(fd: int, entries: _Budget) -> Iterator[_Seen]:
 def _seen(parts: tuple[str, ...], about: os.stat_result) -> _Seen:
     path = "/".join(parts).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     return _Seen(path, parts, about.st_size, (about.st_dev, about.st_ino, about.st_mtime_ns, about.st_ctime_ns))
+
+
+def _led_to(fd: int, root: str, link: tuple[str, ...]) -> _Seen | None:
+    """The ordinary file below an open folder, whose path is `root`, that a link leads to; None for any other link."""
+    place = link
+    for _ in range(_MAX_LINKS):
+        try:
+            folder = _open_below(fd, place[:-1], os.O_DIRECTORY)
+        except OSError:  # a link leads there, too, or nothing is there
+            return None
+        try:
+            about = os.stat(place[-1], dir_fd=folder, follow_symlinks=False)
+            target = os.readlink(place[-1], dir_fd=folder) if stat.S_ISLNK(about.st_mode) else None
+        except OSError:
+            return None
+        finally:
+            os.close(folder)
+        if target is not None and _UP_FROM_BELOW.search(target):  # what that means depends on the links on its way
+            return None
+        if target is None:
+            is_ours = stat.S_ISREG(about.st_mode) and not LEFT_OUT_FOLDERS.intersection(place[:-1])
+            return replace(_seen(place, about), path=_seen(link, about).path) if is_ours else None
+        inside = os.path.relpath(os.path.join(root, *place[:-1], target), root)
+        place = tuple(inside.split(os.sep))
+        if place[0] in (os.pardir, os.curdir):
+            return None
+    return None
 
 
 def _open_below(fd: int, parts: Sequence[str], flags: int) -> int:

@@ -73,6 +73,10 @@ class Usage(Model, defer_build=True):
         return None if None in known else sum(filter(None, known))
 
 
+LEFT_OUT_FOLDERS = frozenset({"node_modules", "__pycache__", ".venv"})
+"""Folders that tools fill by the thousand: nobody looks into them for what an agent changed, so what is in them is unknown."""
+
+
 class WorkspaceFile(Model, defer_build=True):
     """One file that an agent added, changed or deleted in its workspace; `path` is relative to that, with ``/`` between parts.
 

@@ -18,15 +18,20 @@ from eval_skills.agent_skills.documents import inner_path
 from eval_skills.core.errors import InputError, ScorerError
 from eval_skills.core.models import EvalTask, Reason, SkillResponse, WorkspaceFile
 from eval_skills.core.models.base import Text
+from eval_skills.core.models.response import LEFT_OUT_FOLDERS
 from eval_skills.core.temporary import TemporaryFolder
 from eval_skills.core.text import excerpt, one_line
 from eval_skills.scorers.code.jail import Bounds, jailed_command, why_no_jail
-from eval_skills.scorers.files.workspace import Given, changes_of, content_of
+from eval_skills.scorers.files.workspace import Given, changes_of, content_of, not_looked_at
 from eval_skills.scorers.registry import scorer
 from eval_skills.scorers.score import Score
 from eval_skills.scorers.settings import ScoringSettings
 
 _IN_BENCHMARK = re.compile(r"\$(?:BENCHMARK|\{BENCHMARK\})/([^\s\"';|&<>()]+)")
+_LEFT_OUT = re.compile(rf"(?<![\w.-])(?P<folder>{'|'.join(map(re.escape, sorted(LEFT_OUT_FOLDERS)))})(?![\w.-])")
+_SPARED = re.compile(r"(?:exclude|ignore|(?:-not|!)\s+-i?(?:path|name)|\brm|\brmdir)[^\s;|&]*(?:\s+-\w+)*[\s=]*[\"']?[!*./]*$")
+_PRUNED = re.compile(r"[\"'/*]*\s+-prune")
+"""What stands around the name of a folder that a command leaves out or removes: ``--exclude-dir=``, ``-not -path './`` …."""
 _SHOWN_BYTES, _SHOWN_CHARS = 16_384, 1_000
 _NOT_RUN = {126: "may not be executed", 127: "was not found"}
 """Exit codes of a shell that could not start what it was told to."""
@@ -43,8 +48,10 @@ class CommandPasses:
     that the agent made are not executable. ``timeoutMs`` bounds its time, ``memoryMb`` its memory; a command that runs into a
     limit fails. Its output is in the reason.
 
-    The benchmark brings the command, hence ``allow_custom_code``. A command that cannot be started, a file whose content was not
-    kept for its size, and an answer that does not say what changed in a workspace, are errors of the item, never a verdict.
+    The benchmark brings the command, hence ``allow_custom_code``. A command that cannot be started, one that names a folder that
+    is not looked at (``node_modules``, ``.venv``, ``__pycache__``; other than to leave it out, as with ``--exclude-dir``), a
+    file whose content was not kept for its size, and an answer that does not say what changed in a workspace, are errors of the
+    item, never a verdict. A script that looks into such a folder finds nothing there.
 
     Raises:
         InputError: custom code is not allowed.
@@ -77,6 +84,7 @@ class CommandPasses:
             ScorerError: no sandbox works here, the command cannot be started, or the workspace cannot be made anew.
         """
         changes = changes_of(response)
+        self._refuse_left_out(changes)
         if problem := await asyncio.to_thread(why_no_jail):
             raise ScorerError(f"commands run in a sandbox only: {problem}")
         with _folder() as folder:
@@ -92,6 +100,21 @@ class CommandPasses:
             return Score(1.0, reason=f"{ended}{said}")
         message = f"expected exit code 0 of {excerpt(self.command, 100)}, got {ended}{said}"
         return Score(0.0, reasons=(Reason(code="COMMAND_FAILED", message=message, where="files"),))
+
+    def _refuse_left_out(self, changes: list[WorkspaceFile]) -> None:
+        """Refuse a command that names a folder that is left out of what is kept, other than to leave it out as well.
+
+        Raises:
+            ScorerError: it names one.
+        """
+        for match in _LEFT_OUT.finditer(self.command):
+            is_kept = any(match["folder"] in change.path.split("/")[:-1] for change in changes)
+            if not is_kept and not self._spares(match):
+                raise not_looked_at(match["folder"], f"the command {excerpt(self.command, 100)}")
+
+    def _spares(self, match: re.Match[str]) -> bool:
+        before, after = self.command[: match.start()], self.command[match.end() :]
+        return _SPARED.search(before) is not None or _PRUNED.match(after) is not None
 
     async def _run(self, workspace: Path, output: IO[bytes]) -> int | None:
         """The exit code; None where the time was up. Everything that it started is gone afterwards."""

@@ -46,8 +46,8 @@ class FileContent:
     Text is UTF-8, or what a byte order mark says, or `encoding`; lines end in ``\\n`` or ``\\r\\n``, which is the same here, and
     so is a line break at the end of the whole. Each `pattern` has ``timeoutMs``, and so has the `schema`.
 
-    A file whose content was not kept for its size, and an answer that does not say what changed in a workspace, are errors of the
-    item, never a verdict.
+    A file whose content was not kept for its size, one in a folder that is not looked at (``node_modules``, ``.venv``,
+    ``__pycache__``), and an answer that does not say what changed in a workspace, are errors of the item, never a verdict.
 
     Raises:
         InputError: nothing is asked; the path leads out of the workspace; a text is empty, the pattern, the schema or the

@@ -19,8 +19,9 @@ class FileExists:
     """1 when the file `path` is in the agent's workspace after its run, else 0; with `exists` false the other way round.
 
     The path is relative to the workspace. A file that the task gave the agent is there unless it was deleted; with `changed` it
-    counts only if the agent added or changed it. Folders do not count. An answer that does not say what changed in a workspace
-    is an error of the item, never a verdict.
+    counts only if the agent added or changed it. Folders do not count, nor do links, but for one to a file of the workspace. An
+    answer that does not say what changed in a workspace, and a path in a folder that is not looked at (``node_modules``,
+    ``.venv``, ``__pycache__``), are errors of the item, never a verdict.
 
     Raises:
         InputError: the path is absolute, or leads out of the workspace.

@@ -11,6 +11,7 @@ from eval_skills.agent_skills.documents import inner_path
 from eval_skills.agent_skills.fixtures import files_of, placed
 from eval_skills.core.errors import InputError, ScorerError
 from eval_skills.core.models import EvalTask, SkillResponse, WorkspaceFile
+from eval_skills.core.models.response import LEFT_OUT_FOLDERS
 from eval_skills.core.text import comparable, excerpt, first_of
 from eval_skills.scorers.settings import ScoringSettings
 
@@ -131,8 +132,15 @@ class Workspace:
         return cls(_by_path(changes_of(response)), Given.of(task, settings))
 
     def change(self, path: str) -> WorkspaceFile | None:
-        """What the agent did to the file; None where it left it alone."""
-        return self.changes.get(comparable(path, case_sensitive=True))
+        """What the agent did to the file; None where it left it alone.
+
+        Raises:
+            ScorerError: the file lies in a folder that is left out of what is kept.
+        """
+        change = self.changes.get(comparable(path, case_sensitive=True))
+        if change is None and (folder := next((part for part in path.split("/")[:-1] if part in LEFT_OUT_FOLDERS), None)):
+            raise not_looked_at(folder, excerpt(path, 200))
+        return change
 
     def holds(self, path: str, *, changed: bool = False) -> bool:
         """Whether the file is there; with `changed` whether the agent added or changed it, too."""
@@ -154,6 +162,14 @@ class Workspace:
         """What the agent left, for a reason: the first files that it added or changed."""
         names = [each.path for each in self.changes.values() if each.change != "deleted"]
         return f"it added or changed {first_of(names, 5)}" if names else "it added and changed none"
+
+
+def not_looked_at(folder: str, what: str) -> ScorerError:
+    """That a check asks for what is in a folder that is left out of what is kept of a workspace."""
+    return ScorerError(
+        f"FILES_UNKNOWN: {what} asks for the folder {folder}, and what an agent leaves in "
+        f"{first_of(sorted(LEFT_OUT_FOLDERS), 5)} is not looked at; check a file in another folder"
+    )
 
 
 def content_of(file: WorkspaceFile) -> bytes:

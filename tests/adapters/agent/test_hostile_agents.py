@@ -28,6 +28,17 @@ DONE = '\nsay("answer", content="done")\n'
         pytest.param("open('long', 'w').write('x' * 300_000)", [("long", 300_000, None)], id="content-too-long"),
         pytest.param("os.mkfifo('pipe')", [], id="pipe"),
         pytest.param("os.symlink('/etc/passwd', 'link'); os.symlink('/', 'root')", [], id="links"),
+        pytest.param(
+            "open('a', 'w').write('1'); os.mkdir('d'); os.symlink('../a', 'd/b'); os.symlink(os.path.abspath('d/b'), 'c')",
+            [("a", 1, "1"), ("c", 1, "1"), ("d/b", 1, "1")],
+            id="links-to-a-file-of-it",
+        ),
+        pytest.param(
+            "os.mkdir('d'); os.symlink('d', 'e'); os.symlink('d/../e', 'x'); os.symlink('e/f', 'y'); os.symlink('z', 'z'); "
+            "open('d/f', 'w').write('1'); os.mkdir('.venv'); open('.venv/v', 'w').close(); os.symlink('.venv/v', 'v')",
+            [("d/f", 1, "1")],
+            id="links-that-lead-nowhere-known",
+        ),
         pytest.param("import socket; socket.socket(socket.AF_UNIX).bind('socket')", [], id="socket"),
         pytest.param("open(b'caf\\xe9', 'w').write('x')", [("caf\ufffd", 1, "x")], id="name-that-is-not-utf-8"),
         pytest.param("open('b', 'wb').write(bytes([255, 0]))", [("b", 2, "/wA=")], id="binary"),

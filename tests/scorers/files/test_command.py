@@ -57,6 +57,25 @@ async def test_the_exit_code_decides_in_a_sandbox(tmp_path: Path, command: str, 
     assert (tmp_path / "evals" / "files" / "in.csv").read_text() == "given\n"
 
 
+@pytest.mark.parametrize(
+    ("command", "status"),
+    [
+        pytest.param("test -f node_modules/m/index.js", "error", id="asked-for"),
+        pytest.param("test ! -e .venv", "error", id="not-there"),
+        pytest.param("cd web/node_modules && ls", "error", id="entered"),
+        pytest.param("find . -not -path './.venv/*' -name main.py | grep -q main", "pass", id="left-out-by-find"),
+        pytest.param("find . -name .venv -prune -o -name main.py -print | grep -q main", "pass", id="pruned"),
+        pytest.param('test -z "$(find . -name node_modules)"', "error", id="looked-for"),
+        pytest.param("grep -rq json . --exclude-dir=node_modules", "pass", id="left-out-by-grep"),
+        pytest.param("rm -rf .venv && test -f main.py", "pass", id="removed"),
+        pytest.param("test ! -e my_node_modules", "pass", id="another-name"),
+    ],
+)
+async def test_a_folder_that_nobody_looked_into_gets_no_verdict(tmp_path: Path, command: str, status: str) -> None:
+    verdict = await passes(command, MADE, tmp_path)
+    assert verdict.status == status, verdict.reasons
+
+
 async def test_the_end_of_the_output_is_in_the_reason(tmp_path: Path) -> None:
     verdict = await passes("seq 100000; echo broken >&2; exit 4", MADE, tmp_path)
     message = verdict.reasons[0].message

@@ -47,6 +47,8 @@ async def judged(evaluator: dict[str, Any], files: list[Any] | None, folder: Pat
         ({"path": "given.csv"}, [added("given.csv", None, "deleted")], False),
         ({"path": "deep/in.txt"}, [], True),
         ({"path": "deep"}, [], False),
+        ({"path": "node_modules"}, [], False),
+        ({"path": "node_modules/m.js"}, [added("node_modules/m.js")], True),
     ],
 )
 async def test_a_file_is_there_or_not(tmp_path: Path, evaluator: Any, files: Any, passes: bool) -> None:
@@ -130,6 +132,10 @@ async def test_a_file_that_was_given_and_left_alone_is_read_where_it_lies(tmp_pa
     ("evaluator", "files", "said"),
     [
         ({"type": "file_exists", "path": "a"}, None, "FILES_UNKNOWN"),
+        ({"type": "file_exists", "path": "node_modules/m/index.js"}, [], "FILES_UNKNOWN"),
+        ({"type": "file_exists", "path": "web/node_modules/m/index.js", "exists": False}, [], "FILES_UNKNOWN"),
+        ({"type": "file_exists", "path": ".venv/secret.txt", "exists": False}, [], "FILES_UNKNOWN"),
+        ({"type": "file_content", "path": "__pycache__/a.txt", "equals": "x"}, [], "FILES_UNKNOWN"),
         ({"type": "file_content", "path": "a", "equals": "x"}, None, "FILES_UNKNOWN"),
         ({"type": "file_content", "path": "a", "equals": "x"}, [added("a", None, size=300_000)], "300,000 bytes) was not kept"),
         ({"type": "file_content", "path": "a", "equals": "x"}, [added("a", "a", encoding="base64")], "is not base64"),
