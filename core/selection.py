@@ -104,7 +104,7 @@ def select(
     """The skills that pass the strategy's filters, in its order; ties keep the order given. It may be empty.
 
     A skill without a report (of the same ``id@version``) cannot be selected. A sort value that is unknown comes last,
-    whatever the order.
+    whatever the order; so does a cost that is unknown of some items.
 
     Raises:
         InputError: a skill has two reports, so that it is open which one counts.
@@ -174,7 +174,7 @@ def _sort_key(report: SkillCompletionReport, strategy: SelectStrategy) -> tuple[
         "compositeScore": report.summary.composite_score,
         "completionRate": report.summary.completion_rate,
         "latency": report.latency.p95_ms,
-        "tokenCost": report.token_cost.estimated_usd,
+        "tokenCost": report.whole_cost_usd,
     }
     value = values[strategy.sort_by]
     if value is None:

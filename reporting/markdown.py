@@ -18,6 +18,7 @@ from eval_skills.core.models import SkillCompletionReport
 from eval_skills.core.text import plural
 from eval_skills.reporting import numbers
 from eval_skills.reporting.context import ReportContext, dimension_title, mean_of, ranked, shown_dimensions
+from eval_skills.reporting.costs import cost_text, tokens_text
 from eval_skills.reporting.escape import excerpt, markdown
 from eval_skills.reporting.judging import (
     corrected_rate,
@@ -131,6 +132,7 @@ def _environment() -> Environment:
     )
     environment.filters |= {function.__name__: function for function in plain}
     environment.filters |= {"trusted": _trusted(str), "corrected_rate": _trusted(corrected_rate)}
+    environment.filters |= {"cost_text": _trusted(cost_text), "tokens_text": _trusted(tokens_text)}
     return environment
 
 

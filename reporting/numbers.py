@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from eval_skills.core.text import plural
+
 if TYPE_CHECKING:
     from eval_skills.core.diff.model import DifferenceInterval
     from eval_skills.core.models import ConfidenceInterval
@@ -64,6 +66,11 @@ def usd(value: float | None) -> str:
         return f"${value:.1e}"
     text = f"{value:.12f}" if value < 1e-4 else f"{value:.4f}"
     return "$" + text.rstrip("0") if value < 1e-4 else "$" + text
+
+
+def at_least(shown: str, unknown: int, of: int, noun: str = "item") -> str:
+    """A sum of which a part is unknown: ``at least $0.0500, unknown of 7 of 8 items``; as it is where nothing of it is."""
+    return f"at least {shown}, unknown of {unknown:,} of {plural(of, noun)}" if unknown else shown
 
 
 def count(value: float | None) -> str:

@@ -121,6 +121,8 @@ COLUMNS: tuple[Column, ...] = (
     _cost("completion_tokens"),
     _cost("total_tokens"),
     _cost("estimated_usd", "float"),
+    Column("cost_unknown_items", "int", lambda report, _: report.cost_unknown_items or None),
+    Column("tokens_unknown_items", "int", lambda report, _: report.tokens_unknown_items or None),
     *(_dimension(name) for name in DIMENSIONS),
     Column("dimensions", "text", lambda report, _: _dimensions(report)),
     _figure("forbidden_items", "int"),

@@ -16,8 +16,11 @@ from eval_skills.reporting.escape import visible
 if TYPE_CHECKING:
     from eval_skills.core.store import Store
 
-Kind = Literal["text", "names", "count", "rate", "points", "score", "ms", "usd", "moment", "interval", "state", "verdict", "sign"]
+Kind = Literal[
+    "text", "names", "count", "rate", "points", "score", "ms", "usd", "sum", "moment", "interval", "state", "verdict", "sign"
+]
 """How a column's values are shown and sorted: ``points`` are differences of rates, ``interval`` is ``[value, lower, upper]``,
+``sum`` is USD, and of how many of how many items they are unknown: ``[value, unknown, items]``,
 ``names`` is a list of texts, ``sign`` is a truth value shown as ✔ or ✘."""
 
 Row = Mapping[str, Any]
@@ -25,7 +28,7 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """A column. `of` are the columns of the SELECT that it shows: one, or for ``interval`` three.
+    """A column. `of` are the columns of the SELECT that it shows: one, or for ``interval`` and ``sum`` three.
 
     `link` makes the page that a row's cell leads to; for ``names`` a list, one for each. None leads nowhere. Where `is_facet`, a
     list above the table narrows it to one of its values. `is_wide` columns are left out on narrow screens.
@@ -119,7 +122,7 @@ _MOST_ROWS = 5_000
 
 def _cell(column: Column, row: Row) -> Any:
     values = [_json(row[name]) for name in column.of]
-    return values if column.kind == "interval" else values[0]
+    return values if column.kind in ("interval", "sum") else values[0]
 
 
 def _json(value: Any) -> Any:

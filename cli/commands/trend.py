@@ -144,7 +144,7 @@ def _show(found: Trend, skill: str, metric: str, output: Path | None, changes: M
 
 def _show_line(benchmark: str, points: list[TrendPoint], skill: str, metric: str, steps: Steps) -> None:
     from eval_skills.reporting.numbers import sparkline
-    from eval_skills.reporting.trend.series import SHARES, shown
+    from eval_skills.reporting.trend.series import SHARES, shown, value_text
 
     show = shown(metric)
     seen = points[-current().out().width :]
@@ -152,7 +152,8 @@ def _show_line(benchmark: str, points: list[TrendPoint], skill: str, metric: str
     if metric == "effect":  # from -1 to 1, so that no effect is in the middle
         values = [None if value is None else (value + 1) / 2 for value in values]
     line = sparkline(values, top=1.0 if metric in SHARES or metric == "effect" else None)
-    current().say(f"{skill} on {benchmark}, {metric}: {show(points[0].value)} → {show(points[-1].value)}", style="bold")
+    first, last = value_text(points[0], show), value_text(points[-1], show)
+    current().say(f"{skill} on {benchmark}, {metric}: {first} → {last}", style="bold")
     current().say(line)
     for note in steps.lines(seen, show):
         current().say(note)
@@ -167,12 +168,15 @@ def _document(found: Trend, skill: str, metric: str, output: Path | None, change
 
 
 def _point(point: TrendPoint) -> dict[str, Any]:
+    from eval_skills.reporting.trend.steps import unknown_json
+
     return {
         "timestamp": point.timestamp.isoformat(),
         "runId": point.run_id,
         "skillVersion": point.skill_version,
         "benchmarkVersion": point.benchmark_version,
         "value": point.value,
+        **unknown_json(point),
         "most": point.most,
         "least": point.least,
         "interval": point.interval.to_json() if point.interval else None,

@@ -12,7 +12,7 @@ from eval_skills.core.text import plural
 from eval_skills.core.trend.trend import Trend, TrendPoint
 from eval_skills.reporting import numbers
 from eval_skills.reporting.trend.series import BOUNDED, shown, value_text
-from eval_skills.reporting.trend.steps import SIGNS, SILENT, Steps, change_json, run_json
+from eval_skills.reporting.trend.steps import SIGNS, SILENT, Steps, change_json, run_json, unknown_json
 
 
 def show_every(store: Store, found: Mapping[str, Trend], metric: str) -> None:
@@ -34,7 +34,7 @@ def show_every(store: Store, found: Mapping[str, Trend], metric: str) -> None:
             last = steps.found[-1] if steps.found else None
             levels = f" {show(last.before)} → {show(last.after)}" if last else ""
             where = f"{SIGNS[last.direction]} {last.point.timestamp:%Y-%m-%d}{levels}" if last else "–"
-            cells = (skill, benchmark, f"{len(points):,}", show(points[-1].value), _direction(points), where)
+            cells = (skill, benchmark, f"{len(points):,}", value_text(points[-1], show), _direction(points), where)
             rows.append([*map(printable, cells)])
             change = None if last is None else change_json(last)
             facts = {
@@ -42,6 +42,7 @@ def show_every(store: Store, found: Mapping[str, Trend], metric: str) -> None:
                 "benchmark": benchmark,
                 "runs": len(points),
                 "value": points[-1].value,
+                **unknown_json(points[-1]),
                 "moved": _direction(points),
             }
             listed.append({**facts, **run_json(points[-1]), "lastChange": change, "untested": steps.untested})
@@ -55,8 +56,8 @@ def show_every(store: Store, found: Mapping[str, Trend], metric: str) -> None:
 
 def _direction(points: Sequence[TrendPoint]) -> str:
     """↑ where the last value is above the one before it, ↓ below it, = the same; – where one of them is not known."""
-    values = [point.value for point in points if point.value is not None]
-    if len(values) < 2 or points[-1].value is None:
+    values = [point.whole_value for point in points if point.whole_value is not None]
+    if len(values) < 2 or points[-1].whole_value is None:
         return numbers.UNKNOWN
     return "↑" if values[-1] > values[-2] else "↓" if values[-1] < values[-2] else "="
 

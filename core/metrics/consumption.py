@@ -89,6 +89,7 @@ class Consumption:
 
     def token_cost(self, rows: slice) -> TokenCost:
         """Sums over the items that know them; the total is unknown where either side of it is."""
+        total_tokens = _both(self.prompt_tokens, self.completion_tokens)
         prompt, completion, cost = (
             _known_sum(amounts, rows) for amounts in (self.prompt_tokens, self.completion_tokens, self.cost_usd)
         )
@@ -97,6 +98,8 @@ class Consumption:
             completion_tokens=None if completion is None else int(completion),
             total_tokens=None if prompt is None or completion is None else int(prompt + completion),
             estimated_usd=cost,
+            cost_unknown_items=None if cost is None else _unknown_items(self.cost_usd, rows),
+            tokens_unknown_items=None if prompt is None or completion is None else _unknown_items(total_tokens, rows),
             **_paid_model("judge", self.judge_tokens, self.judge_cost_usd, self.judge_requests, rows),
             **_paid_model("user", self.user_tokens, self.user_cost_usd, self.user_requests, rows),
         )
@@ -147,6 +150,15 @@ def _known_sum(amounts: FloatArray | None, rows: slice) -> float | None:
     if amounts is None or np.isnan(amounts[rows]).all():
         return None
     return float(np.nansum(amounts[rows]))
+
+
+def _both(prompt: FloatArray | None, completion: FloatArray | None) -> FloatArray | None:
+    return None if prompt is None or completion is None else prompt + completion
+
+
+def _unknown_items(amounts: FloatArray | None, rows: slice) -> int | None:
+    """How many of the rows do not know the amount; None where all do."""
+    return None if amounts is None else int(np.count_nonzero(np.isnan(amounts[rows]))) or None
 
 
 def _errors_of(table: ItemTable, kinds: Collection[str]) -> npt.NDArray[np.bool_] | None:

@@ -96,6 +96,9 @@ class Latency(Model, defer_build=True):
 class TokenCost(Model, defer_build=True):
     """Sums over the items that know them; None where no item does. What judging models were paid stands apart from the skill's.
 
+    `cost_unknown_items` and `tokens_unknown_items` are the items that are missing in such a sum, which is then the least that it
+    can be; absent where none is, and where no item knows.
+
     `judge_cost_usd` is None, too, where the price of a single judged item is not known, and `judge_tokens` where its tokens are
     not. `judge_requests` were sent, failed ones included. Likewise what models that play users were paid.
     """
@@ -104,6 +107,8 @@ class TokenCost(Model, defer_build=True):
     completion_tokens: int | None
     total_tokens: int | None
     estimated_usd: float | None = Field(alias="estimatedUSD")
+    cost_unknown_items: int | None = Field(default=None, exclude_if=lambda items: items is None)
+    tokens_unknown_items: int | None = Field(default=None, exclude_if=lambda items: items is None)
     judge_tokens: int | None = None
     judge_cost_usd: float | None = Field(default=None, alias="judgeUSD")
     judge_requests: int | None = None
@@ -233,6 +238,28 @@ class SkillCompletionReport(Model, defer_build=True):
     def skill_key(self) -> str:
         """``id@version``."""
         return f"{self.skill_id}@{self.skill_version}"
+
+    @property
+    def cost_unknown_items(self) -> int:
+        """How many items are missing in the cost that is known; where the report does not say it, its items do."""
+        return self.token_cost.cost_unknown_items or self._in_part(item.cost_usd is None for item in self.task_results)
+
+    @property
+    def tokens_unknown_items(self) -> int:
+        """The same of the number of tokens."""
+        return self.token_cost.tokens_unknown_items or self._in_part(
+            item.prompt_tokens is None or item.completion_tokens is None for item in self.task_results
+        )
+
+    def _in_part(self, unknown: Iterable[bool]) -> int:
+        """How many of the items; 0 where it is all of them: a sum that is known then is not made of theirs."""
+        count = sum(unknown)
+        return count if count < len(self.task_results) else 0
+
+    @property
+    def whole_cost_usd(self) -> float | None:
+        """The cost of all items; None where that of a single one is unknown: what is compared by it must not win by silence."""
+        return None if self.cost_unknown_items else self.token_cost.estimated_usd
 
     @property
     def several_versions(self) -> str | None:

@@ -159,12 +159,9 @@ def pareto_set(figures: FloatArray) -> npt.NDArray[np.bool_]:
 
 
 def _figures(reports: Sequence[SkillCompletionReport]) -> FloatArray:
-    """What is left undone, P95 and cost; one that is unknown counts as the worst."""
+    """What is left undone, P95 and cost; one that is unknown, and the cost where it is of some items, counts as the worst."""
     return np.array(
-        [
-            (-report.summary.completion_rate, _worst(report.latency.p95_ms), _worst(report.token_cost.estimated_usd))
-            for report in reports
-        ]
+        [(-report.summary.completion_rate, _worst(report.latency.p95_ms), _worst(report.whole_cost_usd)) for report in reports]
     )
 
 

@@ -110,14 +110,20 @@ def report_row(report: SkillCompletionReport, *, run_id: str, benchmark_version:
     }
 
 
-def report_of(row: Mapping[str, Any]) -> SkillCompletionReport:
-    """The report behind a row of `report_row`; its items and its figures by tag are not in the row."""
+def report_of(row: Mapping[str, Any], unknown: Mapping[str, int] | None = None) -> SkillCompletionReport:
+    """The report behind a row of `report_row`; its items and its figures by tag are not in the row.
+
+    `unknown` says of how many of the `items` `cost` and `tokens` are, where any is; see `core.store.unknown_costs`.
+    """
     interval = {name: row[f"ci_{name}"] for name in ("lower", "upper", "level", "method")}
     counts = {name: row[column] or 0 for name, column in _COUNT_COLUMNS.items()}
     parts: dict[str, Any] = {
         name: {field: row[field] for field in model.model_fields if field in row} for name, model in _REPORT_PARTS.items()
     }
     parts["summary"] |= {"confidence_interval": interval, "counts": counts}
+    if unknown is not None:
+        known_in_part = [name for name in ("cost", "tokens") if 0 < unknown[name] < unknown["items"]]
+        parts["token_cost"] |= {f"{name}_unknown_items": unknown[name] for name in known_in_part}
     ranking = {name: row[name] for name in Ranking.model_fields}
     return SkillCompletionReport(
         skill_id=row["skill_id"],

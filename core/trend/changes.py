@@ -98,10 +98,10 @@ def marks_of(values: Sequence[float | None], tasks: Sequence[int | None], metric
 def _marks_at_bounds(line: Sequence[TrendPoint], metric: str) -> Marks:
     """The marks of a line that hold whether its items without a verdict of the skill had failed or passed: an outage is none."""
     tasks = [point.tasks for point in line]
-    least = marks_of([point.value if point.least is None else point.least for point in line], tasks, metric)
+    least = marks_of([point.whole_value if point.least is None else point.least for point in line], tasks, metric)
     if all(point.most is None for point in line):
         return least
-    most = marks_of([point.value if point.most is None else point.most for point in line], tasks, metric)
+    most = marks_of([point.whole_value if point.most is None else point.most for point in line], tasks, metric)
     changes = [each for each in least.changes if any(_is_same(each, other) for other in most.changes)]
     places = {each.at for each in most.outliers}
     return Marks(changes, [each for each in least.outliers if each.at in places], least.untested or most.untested)

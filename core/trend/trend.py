@@ -36,6 +36,7 @@ METRICS = {
 
 `effect`, in [−1, 1], is that of an arm of an experiment with Agent Skills; see `core.store.effects`."""
 
+_COST = "estimatedUSD"
 _BOUNDS = ("missing_items", "completion_upper_bound")
 _INTERVAL = ("ci_lower", "ci_upper", "ci_level", "ci_method")
 _EFFECT = ("effect_arm", "effect_lower", "effect_upper", "effect_least", "effect_most")
@@ -47,7 +48,8 @@ class TrendPoint:
 
     `tasks` is how many tasks the figure rests on, where that is known. `most` is what the completion rate would be, had all items
     without a verdict of the skill passed; None where there are none, and of other figures. Of an effect, `least` and `most` are
-    what it would be, had they all gone against, or in favour of, the Agent Skill.
+    what it would be, had they all gone against, or in favour of, the Agent Skill. `unknown_items` of the `items` are missing in a
+    cost, which is then the least that it can be; None where none is, and of other figures.
     """
 
     timestamp: datetime
@@ -59,6 +61,13 @@ class TrendPoint:
     tasks: int | None = None
     most: float | None = None
     least: float | None = None
+    unknown_items: int | None = None
+    items: int | None = None
+
+    @property
+    def whole_value(self) -> float | None:
+        """The value; None where it is a sum of which a part is unknown, that says nothing beside another one."""
+        return None if self.unknown_items else self.value
 
 
 Trend = dict[str, list[TrendPoint]]
@@ -79,6 +88,8 @@ class Reported:
         names = ("run_id", "timestamp", "skill_id", "skill_version", "benchmark_id", "benchmark_version", "tasks", "origin")
         columns = {*names, *_BOUNDS, *_INTERVAL, *_EFFECT, *(METRICS[metric] for metric in metrics)}
         rows = store.tables.rows("reports", columns)
+        if _COST in metrics:
+            rows = _with_unknown_costs(store, rows)
         whole = without_parts(rows, lambda row: (row["skill_id"], row["benchmark_id"]), lambda row: row["origin"])
         return cls(store.path, sorted(whole, key=lambda row: (row["timestamp"], row["run_id"], row["skill_version"])))
 
@@ -146,6 +157,13 @@ def every_trend(
     ids = sorted({row["skill_id"] for row in chosen})
     found = {skill: _by_benchmark([row for row in chosen if row["skill_id"] == skill], metric, since, until) for skill in ids}
     return {skill: each for skill, each in found.items() if each}
+
+
+def _with_unknown_costs(store: Store, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    from eval_skills.core.store.unknown_costs import report_key, unknown_costs
+
+    unknown = unknown_costs(store)
+    return [row | {"unknown": unknown.get(report_key(row))} for row in rows]
 
 
 def _check(metric: str, since: datetime | None, until: datetime | None) -> None:
@@ -221,6 +239,13 @@ def _point(row: dict[str, Any], metric: str) -> TrendPoint:
             lower=row["ci_lower"], upper=row["ci_upper"], level=row["ci_level"] or 0.95, method=row["ci_method"] or ""
         )
     names = ("timestamp", "run_id", "skill_version", "benchmark_version", "tasks")
+    unknown = row["unknown"] if metric == _COST else None
     return TrendPoint(
-        **{name: row[name] for name in names}, value=row[METRICS[metric]], interval=interval, most=most, least=least
+        **{name: row[name] for name in names},
+        value=row[METRICS[metric]],
+        interval=interval,
+        most=most,
+        least=least,
+        unknown_items=(unknown and unknown["cost"]) or None,
+        items=unknown and unknown["items"],
     )

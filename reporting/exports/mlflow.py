@@ -91,6 +91,7 @@ def metrics(report: SkillCompletionReport) -> dict[str, float]:
         "latency_p99_ms": latency.p99_ms,
         "total_tokens": cost.total_tokens,
         "cost_usd": cost.estimated_usd,
+        "cost_unknown_items": report.cost_unknown_items or None,
         "judge_cost_usd": cost.judge_cost_usd,
         **{f"dimension.{name}": found.mean for name, found in report.dimensions.items()},
     }

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from eval_skills.core.models import SkillCompletionReport, TaskResult
-from eval_skills.core.text import plural
 from eval_skills.reporting import numbers
 from eval_skills.reporting.escape import visible
 from eval_skills.reporting.judging import NOT_KNOWN, judging_of
@@ -57,16 +56,16 @@ def _cost_of_skills(reports: Sequence[SkillCompletionReport]) -> str:
     known = [cost for cost in costs if cost is not None]
     if not known:
         return NOT_KNOWN
-    items = [item for report in reports for item in report.task_results]
-    open_items = sum(item.cost_usd is None for item in items)
-    if open_items:
-        return f"{numbers.usd(math.fsum(known))}, and unknown of {open_items:,} of {plural(len(items), 'item')}"
-    return _partly(known, len(costs))
+    items = [report.summary.items or len(report.task_results) for report in reports]
+    open_items = sum(
+        report.cost_unknown_items if cost is not None else count
+        for report, cost, count in zip(reports, costs, items, strict=True)
+    )
+    return numbers.at_least(numbers.usd(math.fsum(known)), open_items, sum(items)) if open_items else _partly(known, len(costs))
 
 
 def _partly(known: Sequence[float], of: int) -> str:
-    open_skills = f", and unknown of {of - len(known):,} of {plural(of, 'skill')}" if len(known) < of else ""
-    return f"{numbers.usd(math.fsum(known))}{open_skills}"
+    return numbers.at_least(numbers.usd(math.fsum(known)), of - len(known), of, "skill")
 
 
 def _cost_of_models(costs: Sequence[float | None], none: str) -> str:
@@ -219,7 +218,7 @@ EXPENSES = ("p50", "p95", "cost")
 def points(reports: Sequence[SkillCompletionReport]) -> list[Json]:
     """Where each skill stands: rates and scores in [0, 1], ms, and USD for an item; what is not known is absent.
 
-    The cost of an item is the mean over those whose cost is known, `priced` of them.
+    The cost of an item is the mean over those whose cost is known, `priced` of them where these are not all.
     """
     return [_point(report) for report in reports]
 
@@ -243,7 +242,8 @@ def _point(report: SkillCompletionReport) -> Json:
 def fronts(places: Sequence[Mapping[str, Any]]) -> dict[str, list[int]]:
     """The Pareto front of each pair of a quality and an expense, as ``completion/p95``: indices of `places`, cheapest first.
 
-    On it is what is above 0 and no other skill with both known beats: none is at least as good in both, and better in one.
+    On it is what is above 0 and no other skill with both known beats: none is at least as good in both, and better in one. A cost
+    that is unknown of some items is not known here.
     Source: Pareto 1906, Manuale di economia politica.
     """
     return {f"{quality}/{expense}": _front(places, quality, expense) for quality in QUALITIES for expense in EXPENSES}
@@ -251,7 +251,9 @@ def fronts(places: Sequence[Mapping[str, Any]]) -> dict[str, list[int]]:
 
 def _front(places: Sequence[Mapping[str, Any]], quality: str, expense: str) -> list[int]:
     known = [
-        (place[expense], -place[quality], index) for index, place in enumerate(places) if place.get(quality) and expense in place
+        (place[expense], -place[quality], index)
+        for index, place in enumerate(places)
+        if place.get(quality) and expense in place and not (expense == "cost" and "priced" in place)
     ]
     front: list[tuple[float, float, int]] = []
     for each in sorted(known):

@@ -10,6 +10,7 @@ from typing import Any
 from eval_skills.core.models import Benchmark, EvalTask, SkillCompletionReport, TagSummary, TaskResult, TurnResult
 from eval_skills.reporting import numbers
 from eval_skills.reporting.context import ReportContext, dimension_text, dimension_title, shown_dimensions
+from eval_skills.reporting.costs import cost_text, tokens_text
 from eval_skills.reporting.escape import visible
 from eval_skills.reporting.html import across
 from eval_skills.reporting.html.differences import DifferenceTable
@@ -181,9 +182,8 @@ def _skill(name: str, report: SkillCompletionReport, tables: Tables, dimensions:
 
 
 def _figures(report: SkillCompletionReport) -> list[tuple[str, str]]:
-    summary, latency, cost = report.summary, report.latency, report.token_cost
+    summary, latency = report.summary, report.latency
     shape = f"{numbers.count(summary.items)} ({numbers.count(summary.tasks)} × {numbers.count(summary.runs)})"
-    tokens = f"{numbers.count(cost.total_tokens)} ({numbers.count(cost.prompt_tokens)} + {numbers.count(cost.completion_tokens)})"
     ends = summary.counts
     return [
         ("Completion", f"{numbers.rate(summary.completion_rate)} ({numbers.interval(summary.confidence_interval)})"),
@@ -204,8 +204,8 @@ def _figures(report: SkillCompletionReport) -> list[tuple[str, str]]:
         ("Latency P50, P95, P99", numbers.times(latency.p50_ms, latency.p95_ms, latency.p99_ms)),
         ("Latency, mean", numbers.milliseconds(latency.mean_ms)),
         *_of_the_stream(report),
-        ("Tokens (prompt + completion)", tokens if cost.total_tokens is not None else numbers.UNKNOWN),
-        ("Cost", numbers.usd(cost.estimated_usd)),
+        ("Tokens (prompt + completion)", tokens_text(report)),
+        ("Cost", cost_text(report)),
     ]
 
 

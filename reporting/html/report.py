@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from eval_skills.core.models import SkillCompletionReport
 from eval_skills.reporting.context import ReportContext, dimension_title, mean_of, ranked, shown_dimensions
+from eval_skills.reporting.costs import cost_text
 from eval_skills.reporting.escape import script_json
 from eval_skills.reporting.html.across import totals
 from eval_skills.reporting.html.navigation import Navigation
@@ -20,7 +21,7 @@ SCRIPTS = (
     "elements", "printing", "paging", "theme", "sorting", "arrows", "place", "matrix", "groups", "scatter", "latency", "filters",
     "grid", "failures", "calls", "turns", "differences", "task", "skill", "paper", "page",
 )  # fmt: skip
-_FILTERS = (dimension_title, mean_of, completion_text, rank_interval)
+_FILTERS = (dimension_title, mean_of, completion_text, rank_interval, cost_text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,6 +78,7 @@ def render(
         metric=metric,
         bounded=metric in BOUNDED,
         shown=shown,
+        value_text=value_text,
         facts=_facts(found),
         methods=_methods(found),
         further=further,

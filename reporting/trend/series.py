@@ -127,7 +127,9 @@ def unit(metric: str) -> Unit:
 
 
 def value_text(point: TrendPoint, shown: Callable[[float | None], str]) -> str:
-    """The value, and what it could have been where items have no verdict: ``55.0 % (to 95.0 %)``."""
+    """The value; with what it could have been where items have no verdict, ``55.0 % (to 95.0 %)``, or what is unknown of it."""
+    if point.value is not None and point.unknown_items:
+        return numbers.at_least(shown(point.value), point.unknown_items, point.items or point.unknown_items)
     if point.most is None:
         return shown(point.value)
     least = "" if point.least is None else f"{shown(point.least)} "

@@ -126,6 +126,11 @@ def change_json(change: TrendChange) -> dict[str, Any]:
     }
 
 
+def unknown_json(point: TrendPoint) -> dict[str, Any]:
+    """Of how many items the value does not know the cost; nothing where it knows all."""
+    return {"costUnknownItems": point.unknown_items, "items": point.items} if point.unknown_items else {}
+
+
 def _nearby(point: TrendPoint, change: Change) -> dict[str, Any]:
     return {**run_json(point), **change.to_json()}
 

@@ -64,6 +64,13 @@ def test_p38_p44_direction_by_meaning_and_unknown_values_last(sort_by: str, orde
     assert selected(reports, {"sortBy": sort_by, **({"order": order} if order else {})}) == expected
 
 
+@pytest.mark.parametrize("order", ["asc", "desc"])
+def test_a_cost_that_is_unknown_of_some_items_comes_last(order: str) -> None:
+    quiet = report("quiet", usd=0.05)
+    quiet = quiet.model_copy(update={"token_cost": quiet.token_cost.model_copy(update={"cost_unknown_items": 7})})
+    assert selected([quiet, report("honest", usd=0.08)], {"sortBy": "tokenCost", "order": order}) == ["honest", "quiet"]
+
+
 @pytest.mark.parametrize("sort_by", ["compositeScore", "completionRate"])
 def test_rates_descend_unless_ordered_otherwise(sort_by: str) -> None:
     reports = [report("low", compositeScore=0.1, completionRate=0.1), report("high")]

@@ -89,7 +89,7 @@ def full(make_report: MakeReport, make_item: MakeItem) -> list[SkillCompletionRe
         {"code": "FORBIDDEN_TOOL", "message": "rm was called"},
     ]
     results = [
-        make_item("t1", status="pass", score=1.0),
+        make_item("t1", status="pass", score=1.0, costUsd=0.0123, promptTokens=1200, completionTokens=34),
         make_item("t1", runIndex=1, reasons=wrong, expected="x", output={"a": ["y", None]}),
         make_item("t2", status="error", score=None, errorKind="infra", errorMessage="connection refused"),
         make_item("t2", runIndex=1, status="timeout", score=None, errorMessage="no answer within 30000 ms"),

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+import eval_skills as es
 from eval_skills.core.errors import UsageError
 from eval_skills.core.store import Store
 from eval_skills.core.viewer_pages import NoSuchPageError, comparison_page, run_page
@@ -67,6 +68,19 @@ def test_the_runs_lead_to_their_pages_and_their_skills(runs_of: Runs) -> None:
     assert (first["State"], first["Items"], first["Best completion"][0]) == ("finished", 16, 1.0)
     for link in [table["links"][0][0], *table["links"][0][titles.index("Skills")]]:
         assert site.page(link).startswith("<!doctype html>")
+
+
+def test_a_cost_that_is_unknown_of_some_items_says_so(tmp_path: Path) -> None:
+    def priced(text: str) -> dict[str, Any]:
+        return {"output": text, "costUsd": 0.05} if text == "a" else {"output": text}
+
+    tasks = [{"id": each, "input": each, "expected": each} for each in "abc"]
+    es.evaluate(skills=[priced], tasks=tasks, store=str(tmp_path))
+    site = Site(Store(tmp_path))
+    for name, title in (("index.html", "Cost"), ("skills.html", "Cost of a run")):
+        (table,) = data_of(site.page(name))["tables"]
+        column = next(place for place, each in enumerate(table["columns"]) if each["title"] == title)
+        assert (table["columns"][column]["kind"], table["rows"][0][column]) == ("sum", [0.05, 2, 3]), name
 
 
 @pytest.mark.slow

@@ -31,8 +31,14 @@ SKILLS = Table(
         SELECT skill_id, skill_version, benchmark_id, last(completion_rate ORDER BY run_id) AS completion_rate,
             last(ci_lower ORDER BY run_id) AS ci_lower, last(ci_upper ORDER BY run_id) AS ci_upper,
             last(p95_ms ORDER BY run_id) AS p95_ms, last(estimated_usd ORDER BY run_id) AS estimated_usd,
+            last(unpriced ORDER BY run_id) AS unpriced, last(priced_of ORDER BY run_id) AS priced_of,
             last(flake_rate ORDER BY run_id) AS flake_rate, count(*) AS runs, max(timestamp) AS last_seen, max(run_id) AS run_id
-        FROM reports WHERE coalesce(origin, 'run') IN ('run', 'replay') {chosen}
+        FROM reports LEFT JOIN (
+            SELECT run_id, skill_id, skill_version, benchmark_id, count(*) AS priced_of,
+                count(*) FILTER (cost_usd IS NULL) AS unpriced
+            FROM items_all GROUP BY ALL
+        ) USING (run_id, skill_id, skill_version, benchmark_id)
+        WHERE coalesce(origin, 'run') IN ('run', 'replay') {chosen}
         GROUP BY skill_id, skill_version, benchmark_id
         ORDER BY last_seen DESC
     """,
@@ -43,7 +49,7 @@ SKILLS = Table(
         Column(title="Last completion", of=("completion_rate", "ci_lower", "ci_upper"), kind="interval"),
         Column(title="Flaky", of=("flake_rate",), kind="rate", is_wide=True),
         Column(title="P95", of=("p95_ms",), kind="ms", is_wide=True),
-        Column(title="Cost of a run", of=("estimated_usd",), kind="usd", is_wide=True),
+        Column(title="Cost of a run", of=("estimated_usd", "unpriced", "priced_of"), kind="sum", is_wide=True),
         Column(title="Runs", of=("runs",), kind="count"),
         Column(title="Last run", of=("run_id",), link=lambda row: run_page(row["run_id"])),
         Column(title="Last seen (UTC)", of=("last_seen",), kind="moment", is_wide=True),

@@ -15,13 +15,23 @@ if TYPE_CHECKING:
 
 SQL = """
     SELECT run_id, started_at, benchmark, skills, coalesce('stopped: ' || stopped, state) AS state, landed_items, planned_items,
-        completion, ci_lower, ci_upper, cost_usd, labelled, coalesce(origin, 'run') AS origin, git_commit
+        completion, ci_lower, ci_upper,
+        CASE WHEN unpriced IS NOT NULL OR is_priced THEN paid END AS cost_usd, unpriced, priced_of,
+        labelled, coalesce(origin, 'run') AS origin, git_commit
     FROM runs LEFT JOIN (
         SELECT run_id, max(completion_rate) AS completion, arg_max(ci_lower, completion_rate) AS ci_lower,
             arg_max(ci_upper, completion_rate) AS ci_upper, any_value(origin) AS origin,
-            CASE WHEN count(estimated_usd) = count(*)
-                THEN sum(estimated_usd + coalesce(judge_cost_usd, 0) + coalesce(user_cost_usd, 0)) END AS cost_usd
+            sum(coalesce(estimated_usd, 0) + coalesce(judge_cost_usd, 0) + coalesce(user_cost_usd, 0))
+                FILTER (coalesce(estimated_usd, judge_cost_usd, user_cost_usd) IS NOT NULL) AS paid,
+            count(estimated_usd) = count(*) AS is_priced
         FROM reports WHERE origin IS DISTINCT FROM 'recompute' GROUP BY run_id
+    ) USING (run_id)
+    LEFT JOIN (
+        SELECT run_id, count(*) AS priced_of, count(*) FILTER (
+            cost_usd IS NULL OR judge_tokens IS NOT NULL AND judge_cost_usd IS NULL
+            OR user_tokens IS NOT NULL AND user_cost_usd IS NULL
+        ) AS unpriced
+        FROM items_all GROUP BY run_id
     ) USING (run_id)
     LEFT JOIN (
         SELECT run_id, count(*) AS labelled FROM (
@@ -44,7 +54,7 @@ COLUMNS = (
     Column(title="Best completion", of=("completion", "ci_lower", "ci_upper"), kind="interval"),
     Column(title="Items", of=("landed_items",), kind="count", is_wide=True),
     Column(title="Planned", of=("planned_items",), kind="count", is_wide=True),
-    Column(title="Cost", of=("cost_usd",), kind="usd", is_wide=True),
+    Column(title="Cost", of=("cost_usd", "unpriced", "priced_of"), kind="sum", is_wide=True),
     Column(
         title="Labels",
         of=("labelled",),
@@ -70,7 +80,8 @@ def runs_page(site: Site) -> str:
         columns=COLUMNS,
         selects="comparison",
         note="Completion is that of the best skill, with its interval. Cost is what skills, judges and simulated users were paid "
-        "together; a dash where one of them is not known. Select two runs to compare them.",
+        "together, and of how many items that is unknown, at least in part; a dash where nothing of it is known. Select two "
+        "runs to compare them.",
     )
     payload = table.payload(site.store)
     if site.is_live:

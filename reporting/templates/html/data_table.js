@@ -26,13 +26,14 @@ const WRITTEN = {
   score: (value) => fixed(value, 4),
   ms: milliseconds,
   usd: dollars,
+  sum: ([value, unknown, items]) => (unknown ? `at least ${dollars(value)}, unknown of ${unknown.toLocaleString("en")} of ${plural(items, "item")}` : dollars(value)),
   moment,
   interval: ([value]) => percent(value),
   state: (value) => value,
   verdict: (value) => value,
   sign: (value) => (value ? "✔" : "✘"),
 };
-const NUMBERS = new Set(["count", "rate", "points", "score", "ms", "usd", "interval", "moment"]);
+const NUMBERS = new Set(["count", "rate", "points", "score", "ms", "usd", "sum", "interval", "moment"]);
 const LOOKS = { pass: "pass", passed: "pass", better: "pass", improved: "pass", recovered: "pass", fail: "fail", failed: "fail", regression: "fail", regressed: "fail", worse: "fail", gone: "fail", error: "error", suspect: "error", flaky: "error", unfinished: "error", "stopped: cost limit": "error", "stopped: token limit": "error", "stopped: time limit": "error", timeout: "timeout" };
 
 const LONG_TEXT = 30; // characters; its column is not made as narrow as its longest syllable
@@ -42,7 +43,7 @@ const known = (value) => value !== null && value !== undefined && !(Array.isArra
 /** What a cell sorts by; undefined is unknown, and comes last in either direction. */
 function sortValue(kind, value) {
   if (!known(value)) return undefined;
-  return kind === "interval" ? value[0] : kind === "names" ? value.join(", ") : value;
+  return kind === "interval" || kind === "sum" ? value[0] : kind === "names" ? value.join(", ") : value;
 }
 
 /** Draw the table at `place`, and again whenever the reader changes something; `chosen(rows)` is told what is selected. */
@@ -239,9 +240,10 @@ function drawPages(place, table) {
 
 /** The rows as CSV. */
 function csvOf(spec, rows) {
-  const heads = spec.columns.flatMap((column) => (column.kind === "interval" ? [column.title, `${column.title}, lower`, `${column.title}, upper`] : [column.title]));
+  const heads = spec.columns.flatMap((column) => (column.kind === "interval" ? [column.title, `${column.title}, lower`, `${column.title}, upper`] : column.kind === "sum" ? [column.title, `${column.title}, unknown items`] : [column.title]));
   const cells = (column, value) => {
     if (column.kind === "interval") return value ?? [null, null, null];
+    if (column.kind === "sum") return value.slice(0, 2);
     if (!known(value)) return [null];
     if (column.kind === "moment") return [new Date(value).toISOString()];
     return [typeof value === "number" || typeof value === "boolean" ? value : [value].flat().join(", ")];

@@ -33,10 +33,11 @@ function drawPlaces() {
 function placesWords(drawn, missing, front, quality, expense) {
   const names = (places) => places.map(({ name }) => name).join(", ");
   const notes = [];
-  if (front.length) notes.push(`◆ Pareto front, cheapest first: ${front.map((index) => report.skills[index].name).join(", ")}. No other skill drawn is at least as good in both, and better in one.`);
-  if (missing.length) notes.push(`Not drawn, since ${expense === "cost" ? "the cost" : "a figure"} is not known: ${names(missing)}.`);
   const priced = drawn.filter((place) => expense === "cost" && place.priced);
-  if (priced.length) notes.push(`Mean over the items whose cost is known: ${priced.map((place) => `${place.name} ${plural(place.priced, "item")}`).join(", ")}.`);
+  const others = priced.length ? "other skill whose cost is known of all items" : "other skill drawn";
+  if (front.length) notes.push(`◆ Pareto front, cheapest first: ${front.map((index) => report.skills[index].name).join(", ")}. No ${others} is at least as good in both, and better in one.`);
+  if (missing.length) notes.push(`Not drawn, since ${expense === "cost" ? "the cost" : "a figure"} is not known: ${names(missing)}.`);
+  if (priced.length) notes.push(`Mean over the items whose cost is known, and on no front: ${priced.map((place) => `${place.name} ${plural(place.priced, "item")}`).join(", ")}.`);
   if (quality === "completion") notes.push("The vertical bars are the intervals of the ranking; intervals of the other figures are not known.");
   byId("places-notes").replaceChildren(...notes.map((note) => element("li", {}, note)));
   const rows = drawn.map((place) =>

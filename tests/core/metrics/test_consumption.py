@@ -79,6 +79,27 @@ def test_latencies_are_of_the_rows_asked_for() -> None:
     assert (latency.p50_ms, latency.p99_ms, latency.mean_ms) == (1000.0, 1000.0, 1000.0)
 
 
+@pytest.mark.parametrize(
+    ("costs", "usd", "unknown"),
+    [
+        pytest.param([0.5, 0.25, 0.0], 0.75, None, id="all-known"),
+        pytest.param([0.5, None, None], 0.5, 2, id="some-unknown"),
+        pytest.param([None, None, None], None, None, id="none-known"),
+    ],
+)
+def test_a_sum_says_of_how_many_items_it_is_unknown(costs: list[float | None], usd: float | None, unknown: int | None) -> None:
+    found = consumption(cost_usd=costs).token_cost(ALL)
+    assert (found.estimated_usd, found.cost_unknown_items) == (usd, unknown)
+    assert ("costUnknownItems" in found.to_json()) == (unknown is not None)
+
+
+def test_tokens_are_unknown_of_an_item_where_either_side_is() -> None:
+    found = consumption(prompt_tokens=[10, None, 5], completion_tokens=[1, 2, None]).token_cost(ALL)
+    assert (found.total_tokens, found.tokens_unknown_items) == (18, 2)
+    one_side = consumption(prompt_tokens=[10, None, 5], completion_tokens=None).token_cost(ALL)
+    assert (one_side.total_tokens, one_side.tokens_unknown_items) == (None, None)
+
+
 @pytest.mark.parametrize("column", ["prompt_tokens", "completion_tokens", "cost_usd"])
 def test_negative_amounts_are_refused(column: str) -> None:
     with pytest.raises(InputError, match=f"{column} must be a finite number from 0 on; got -1"):

@@ -103,6 +103,24 @@ def test_what_passed_nothing_is_no_trade_off() -> None:
     assert [each and each.pareto_optimal for each in found.values()] == [True, False]
 
 
+@pytest.mark.parametrize("is_said", [True, False], ids=["said-by-the-report", "seen-in-its-items"])
+def test_a_cost_that_is_unknown_of_some_items_is_the_worst(is_said: bool) -> None:
+    honest, quiet = ran("honest", GOOD, costUsd=0.01), ran("quiet", GOOD, costUsd=0.0005)
+    quiet.task_results[0] = quiet.task_results[0].model_copy(update={"cost_usd": None})
+    costs: dict[str, dict[str, Any]] = {
+        "honest": {"estimated_usd": 0.2},
+        "quiet": {"estimated_usd": 0.01, "cost_unknown_items": 1 if is_said else None},
+    }
+    reports = [
+        each.model_copy(update={"token_cost": each.token_cost.model_copy(update=costs[each.skill_id])})
+        for each in (honest, quiet)
+    ]
+    assert {name: found and found.pareto_optimal for name, found in ranking_of(reports).items()} == {
+        "honest": True,
+        "quiet": False,
+    }
+
+
 def test_an_unknown_latency_is_the_worst() -> None:
     found = ranking_of([ran("known", GOOD), ran("unknown", GOOD, p95=None)])
     assert [each and each.pareto_optimal for each in found.values()] == [True, False]

@@ -9,8 +9,8 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from eval_skills.core.models import Ranking, SkillCompletionReport
-from eval_skills.core.store import Manifest, Store, land_reports, write_manifest
+from eval_skills.core.models import ItemResult, Ranking, SkillCompletionReport
+from eval_skills.core.store import Journal, Manifest, Store, land, land_reports, write_manifest
 from eval_skills.core.store.schema import REPORT_SCHEMA
 
 
@@ -62,6 +62,19 @@ def test_the_last_report_has_its_ranking(
     land_reports(store, run_id, None, [make_report(ranking=ranking)])
     (report,) = store.last_reports()
     assert report.ranking == ranking
+
+
+def test_the_last_report_knows_of_how_many_items_the_cost_is_unknown(
+    store: Store, run_id: str, make_report: Callable[..., SkillCompletionReport], make_result: Callable[..., ItemResult]
+) -> None:
+    with Journal(store.journal_path(run_id)) as journal:
+        journal.append(make_result("a", cost_usd=0.01, prompt_tokens=10, completion_tokens=20))
+        journal.append(make_result("b"))
+        journal.append(make_result("c"))
+    land(store, run_id)
+    land_reports(store, run_id, None, [make_report()])
+    (report,) = store.last_reports()
+    assert (report.cost_unknown_items, report.tokens_unknown_items, report.whole_cost_usd) == (2, 2, None)
 
 
 def test_reports_of_an_earlier_version_have_no_ranking(

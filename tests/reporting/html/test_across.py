@@ -132,6 +132,12 @@ def test_the_cost_of_an_item_is_that_of_those_that_know_theirs(make_report: Make
     assert "cost" not in none
 
 
+def test_a_cost_that_is_unknown_of_some_items_is_on_no_front() -> None:
+    places = [at(1.0, 5) | {"cost": 0.05, "priced": 1}, at(1.0, 5) | {"cost": 0.08}]
+    found = fronts(places)
+    assert (found["completion/cost"], found["completion/p95"]) == ([1], [0, 1])
+
+
 def test_costs_stand_apart_and_what_is_unknown_is_said(make_report: MakeReport, make_item: MakeItem) -> None:
     priced = make_report("a", token_cost={"estimatedUSD": 1.5}, taskResults=[make_item("t", costUsd=1.5)])
     partly = make_report("b", token_cost={"estimatedUSD": 0.5}, taskResults=[make_item("t", costUsd=0.5), make_item("u")])
@@ -143,9 +149,11 @@ def test_costs_stand_apart_and_what_is_unknown_is_said(make_report: MakeReport, 
         return found["Cost of the skills"], found["Cost of judging"]
 
     assert costs(priced) == ("$1.50", "no model judged")
-    assert costs(priced, partly) == ("$2.00, and unknown of 1 of 3 items", "no model judged")
+    assert costs(priced, partly) == ("at least $2.00, unknown of 1 of 3 items", "no model judged")
+    silent = make_report("s", summary={"items": 5})
+    assert costs(partly, silent)[0] == "at least $0.5000, unknown of 6 of 7 items"
     assert costs(judged) == ("unknown", "unknown")
-    assert costs(judged, paid)[1] == "$0.2500, and unknown of 1 of 2 skills"
+    assert costs(judged, paid)[1] == "at least $0.2500, unknown of 1 of 2 skills"
 
 
 def test_tiles_say_which_k(make_report: MakeReport, context: ReportContext) -> None:
