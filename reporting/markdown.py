@@ -18,7 +18,7 @@ from eval_skills.core.models import SkillCompletionReport
 from eval_skills.core.text import plural
 from eval_skills.reporting import numbers
 from eval_skills.reporting.context import ReportContext, dimension_title, mean_of, ranked, shown_dimensions
-from eval_skills.reporting.costs import cost_text, tokens_text
+from eval_skills.reporting.costs import cost_text, earlier_figures, tokens_text
 from eval_skills.reporting.escape import excerpt, markdown
 from eval_skills.reporting.judging import (
     corrected_rate,
@@ -129,6 +129,7 @@ def _environment() -> Environment:
         judging_figures,
         judging_notes,
         judges_table,
+        earlier_figures,
     )
     environment.filters |= {function.__name__: function for function in plain}
     environment.filters |= {"trusted": _trusted(str), "corrected_rate": _trusted(corrected_rate)}

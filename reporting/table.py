@@ -56,6 +56,11 @@ def _cost(name: str, kind: Kind = "int") -> Column:
     return Column(name, kind, lambda report, _: getattr(report.token_cost, name))
 
 
+def _earlier(name: str, kind: Kind) -> Column:
+    title = "earlier_attempts" if name == "attempts" else f"earlier_{name}"
+    return Column(title, kind, lambda report, _: getattr(report.token_cost.earlier_attempts, name, None))
+
+
 def _judged(name: str, kind: Kind, value: Callable[[Judging], Any]) -> Column:
     return Column(name, kind, lambda report, _: None if (judging := judging_of(report)) is None else value(judging))
 
@@ -123,6 +128,11 @@ COLUMNS: tuple[Column, ...] = (
     _cost("estimated_usd", "float"),
     Column("cost_unknown_items", "int", lambda report, _: report.cost_unknown_items or None),
     Column("tokens_unknown_items", "int", lambda report, _: report.tokens_unknown_items or None),
+    _earlier("attempts", "int"),
+    _earlier("estimated_usd", "float"),
+    _earlier("cost_unknown_attempts", "int"),
+    _earlier("total_tokens", "int"),
+    _earlier("tokens_unknown_attempts", "int"),
     *(_dimension(name) for name in DIMENSIONS),
     Column("dimensions", "text", lambda report, _: _dimensions(report)),
     _figure("forbidden_items", "int"),

@@ -96,7 +96,8 @@ def _item(line: bytes) -> dict[str, Any] | None:
         ended = datetime.fromisoformat(found["started_at"]) + timedelta(milliseconds=found["latency_ms"] or 0)
         key = (f"{found['skill_id']}@{found['skill_version']}", found["task_id"], found["run_index"])
         paid = [found.get(name) for name in ("judge_cost_usd", "user_cost_usd")]
-        cost = None if found.get("cost_usd") is None else found["cost_usd"] + sum(each or 0 for each in paid)
+        own = [found.get("cost_usd"), *(each.get("cost_usd") for each in (found.get("attempts") or [])[:-1])]
+        cost = None if None in own else sum(own) + sum(each or 0 for each in paid)
         return {"key": key, "status": found["status"], "ended": ended, "cost": cost}
     except (ValueError, KeyError, TypeError, OverflowError):
         return None

@@ -13,6 +13,7 @@ from eval_skills.cli.context import current, print_json, printable
 from eval_skills.core.differences import Difference, Words
 from eval_skills.core.text import plural
 from eval_skills.reporting import numbers
+from eval_skills.reporting.costs import attempts_text
 from eval_skills.reporting.escape import json_text
 from eval_skills.reporting.sections import reason_text
 from eval_skills.scaffolding.skill_templates import shown_path
@@ -137,7 +138,7 @@ def _facts(result: ItemResult) -> list[str]:
         "began": f"{result.started_at:%Y-%m-%d %H:%M:%S} UTC",
         "latency": numbers.milliseconds(result.latency_ms),
         "first token": _known(result.time_to_first_token_ms, numbers.milliseconds),
-        "attempts": f"{len(result.attempts):,}" if result.attempts else None,
+        "attempts": attempts_text(result.attempts),
         "tokens": " + ".join(map(numbers.count, tokens)) + " (prompt + completion)"
         if tokens != (None, None)
         else numbers.UNKNOWN,

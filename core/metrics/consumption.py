@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
@@ -14,7 +14,9 @@ import pandas as pd
 from eval_skills.core.diff.tasks import MISSING_KINDS
 from eval_skills.core.errors import InputError
 from eval_skills.core.metrics.item_table import ERROR, ItemTable
+from eval_skills.core.metrics.tasks import known_list
 from eval_skills.core.models import Latency, TokenCost
+from eval_skills.core.models.report import EarlierAttempts
 from eval_skills.core.statistics.rates import FloatArray, nearest_rank
 
 _NS_PER_S = 1e9
@@ -26,7 +28,8 @@ class Consumption:
 
     `reached` are the items that got as far as the skill, `unjudged` those that a judging model was to judge and could not,
     `missing` all that have no verdict of the skill. `now` (UTC) stands in for a start that is not known. `recorded`: the items
-    were judged from traces, at another time than they ran, so that their latencies say nothing about the pace.
+    were judged from traces, at another time than they ran, so that their latencies say nothing about the pace. `earlier` are the
+    attempts before the last, by the place of their item, of those that had any.
     """
 
     latency_ms: FloatArray
@@ -46,6 +49,7 @@ class Consumption:
     missing: npt.NDArray[np.bool_] | None = None
     recorded: bool = False
     first_token_ms: FloatArray | None = None
+    earlier: Mapping[int, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, table: ItemTable) -> Consumption:
@@ -67,6 +71,7 @@ class Consumption:
             unjudged=_errors_of(table, {"judge"}),
             missing=_errors_of(table, MISSING_KINDS),
             first_token_ms=table.amounts("time_to_first_token_ms"),
+            earlier=_earlier_attempts(table),
             recorded="origin" in table.frame and table.frame["origin"].iloc[0] in ("traces", "cached"),
         )
 
@@ -100,9 +105,14 @@ class Consumption:
             estimated_usd=cost,
             cost_unknown_items=None if cost is None else _unknown_items(self.cost_usd, rows),
             tokens_unknown_items=None if prompt is None or completion is None else _unknown_items(total_tokens, rows),
+            earlier_attempts=self._earlier(rows),
             **_paid_model("judge", self.judge_tokens, self.judge_cost_usd, self.judge_requests, rows),
             **_paid_model("user", self.user_tokens, self.user_cost_usd, self.user_requests, rows),
         )
+
+    def _earlier(self, rows: slice) -> EarlierAttempts | None:
+        attempts = [each for place, found in self.earlier.items() if rows.start <= place < rows.stop for each in found]
+        return EarlierAttempts.of([(each.get("cost_usd"), each.get("tokens")) for each in attempts])
 
     def unjudged_items(self, rows: slice) -> int | None:
         """How many of the rows a judging model could not judge; None where it is not known, or no model was asked."""
@@ -150,6 +160,13 @@ def _known_sum(amounts: FloatArray | None, rows: slice) -> float | None:
     if amounts is None or np.isnan(amounts[rows]).all():
         return None
     return float(np.nansum(amounts[rows]))
+
+
+def _earlier_attempts(table: ItemTable) -> dict[int, Sequence[Mapping[str, Any]]]:
+    if "attempts" not in table.frame:
+        return {}
+    cells = map(known_list, table.frame["attempts"].to_numpy()[table.order])
+    return {place: cell[:-1] for place, cell in enumerate(cells) if cell is not None and len(cell) > 1}
 
 
 def _both(prompt: FloatArray | None, completion: FloatArray | None) -> FloatArray | None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -93,11 +94,40 @@ class Latency(Model, defer_build=True):
     time_to_first_token_p50_ms: float | None = None
 
 
+class EarlierAttempts(Model, defer_build=True):
+    """What the attempts before the last of each item took, which is in no figure of an item: sums over those that say it.
+
+    None where no attempt says it; where some do not, these are the unknown ones, and the sum is the least that it can be.
+    """
+
+    attempts: int
+    estimated_usd: float | None = Field(alias="estimatedUSD")
+    cost_unknown_attempts: int = 0
+    total_tokens: int | None
+    tokens_unknown_attempts: int = 0
+
+    @classmethod
+    def of(cls, spent: Sequence[tuple[float | None, int | None]]) -> EarlierAttempts | None:
+        """The sums of these attempts' costs (USD) and numbers of tokens; None without an attempt."""
+        costs = [cost for cost, _ in spent if cost is not None]
+        tokens = [count for _, count in spent if count is not None]
+        if not spent:
+            return None
+        return cls(
+            attempts=len(spent),
+            estimated_usd=math.fsum(costs) if costs else None,
+            cost_unknown_attempts=len(spent) - len(costs),
+            total_tokens=sum(tokens) if tokens else None,
+            tokens_unknown_attempts=len(spent) - len(tokens),
+        )
+
+
 class TokenCost(Model, defer_build=True):
     """Sums over the items that know them; None where no item does. What judging models were paid stands apart from the skill's.
 
     `cost_unknown_items` and `tokens_unknown_items` are the items that are missing in such a sum, which is then the least that it
-    can be; absent where none is, and where no item knows.
+    can be; absent where none is, and where no item knows. An item's own are those of its last attempt: what those before took is
+    in `earlier_attempts`, absent where there was none.
 
     `judge_cost_usd` is None, too, where the price of a single judged item is not known, and `judge_tokens` where its tokens are
     not. `judge_requests` were sent, failed ones included. Likewise what models that play users were paid.
@@ -109,6 +139,7 @@ class TokenCost(Model, defer_build=True):
     estimated_usd: float | None = Field(alias="estimatedUSD")
     cost_unknown_items: int | None = Field(default=None, exclude_if=lambda items: items is None)
     tokens_unknown_items: int | None = Field(default=None, exclude_if=lambda items: items is None)
+    earlier_attempts: EarlierAttempts | None = Field(default=None, exclude_if=lambda found: found is None)
     judge_tokens: int | None = None
     judge_cost_usd: float | None = Field(default=None, alias="judgeUSD")
     judge_requests: int | None = None

@@ -42,6 +42,8 @@ from eval_skills.reporting.stopping import stop_words
 from eval_skills.reporting.summary import count_run, summary_line
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from eval_skills.core.diff.until import Decision
 
 
@@ -219,7 +221,7 @@ def landed_reports(plan: RunPlan) -> list[SkillCompletionReport]:
     detailed = plan.planned <= MAX_DETAILED_ITEMS
     columns = figure_columns(judged=judges_of(plan.scorings) is not None)
     whole = plan.store.item_table(plan.run_id) if detailed else None
-    items = plan.store.items(run_id=plan.run_id, columns=columns) if whole is None else frame_of(whole, columns)
+    items = frame_of(_landed(plan, columns) if whole is None else whole, columns)
     reports = skill_reports_of(items, plan.benchmark, plan.request.timeout_ms, detailed=detailed, whole=whole)
     reports = add_judge_figures(reports, items, plan.scorings, plan.store)
     manifest = plan.store.find_manifest(plan.run_id)
@@ -229,6 +231,12 @@ def landed_reports(plan: RunPlan) -> list[SkillCompletionReport]:
         mirror_sqlite(plan.store, plan.run_id)
     plan.remarks.extend(land_recording(plan))
     return reports
+
+
+def _landed(plan: RunPlan, columns: list[str]) -> pa.Table:
+    tables = plan.store.tables
+    with tables.readable("items", [plan.run_id]):
+        return tables.dataset("items", [plan.run_id]).to_table(columns=columns)
 
 
 def partial_reports(plan: RunPlan) -> list[SkillCompletionReport]:

@@ -44,7 +44,7 @@ MAX_DETAILED_ITEMS = 100_000
 FIGURE_COLUMNS = (
     "skill_id", "skill_version", "task_id", "run_index", "status", "score", "latency_ms", "weight", "tags", "complexity",
     "prompt_tokens", "completion_tokens", "cost_usd", "judge_tokens", "judge_cost_usd", "started_at", "origin",
-    "time_to_first_token_ms", "error_kind", "skill_digest",
+    "time_to_first_token_ms", "error_kind", "skill_digest", "attempts",
     *DIMENSIONS, "forbidden_tools_called", "forbidden_unknown", "judge_requests", "user_requests", "user_tokens", "user_cost_usd",
 )  # fmt: skip
 
@@ -58,8 +58,15 @@ def figure_columns(*, judged: bool) -> list[str]:
 
 
 def frame_of(table: pa.Table, columns: list[str]) -> pd.DataFrame:
-    """These columns of a table of items, as `skill_reports_of` takes them."""
-    frame: pd.DataFrame = table.select(columns).to_pandas(maps_as_pydicts="strict")
+    """These columns of a table of items, as `skill_reports_of` takes them; the attempts of those alone that had several, since
+    hardly any item had, and each attempt would become an object."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    attempts = table["attempts"]
+    several = pc.if_else(pc.greater(pc.list_value_length(attempts), 1), attempts, pa.scalar(None, attempts.type))
+    chosen = table.select(columns)
+    frame: pd.DataFrame = chosen.set_column(columns.index("attempts"), "attempts", several).to_pandas(maps_as_pydicts="strict")
     return frame
 
 

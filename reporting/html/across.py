@@ -42,6 +42,7 @@ def totals(reports: Sequence[SkillCompletionReport]) -> list[tuple[str, str]]:
         ("Items", numbers.count(sum(report.summary.items or 0 for report in reports)) if known else NOT_KNOWN),
         ("Passed, failed, errors, timeouts", f"{passed:,}, {failed:,}, {errors:,}, {timeouts:,}" if known else NOT_KNOWN),
         ("Cost of the skills", _cost_of_skills(reports)),
+        *_cost_of_earlier_attempts(reports),
         (
             "Cost of judging",
             _cost_of_models([judging.cost_usd for each in reports if (judging := judging_of(each))], "no model judged"),
@@ -62,6 +63,15 @@ def _cost_of_skills(reports: Sequence[SkillCompletionReport]) -> str:
         for report, cost, count in zip(reports, costs, items, strict=True)
     )
     return numbers.at_least(numbers.usd(math.fsum(known)), open_items, sum(items)) if open_items else _partly(known, len(costs))
+
+
+def _cost_of_earlier_attempts(reports: Sequence[SkillCompletionReport]) -> list[tuple[str, str]]:
+    """What is no item's own cost, where any of it is known."""
+    found = [report.token_cost.earlier_attempts for report in reports if report.token_cost.earlier_attempts is not None]
+    known = [each.estimated_usd for each in found if each.estimated_usd is not None]
+    unknown, attempts = sum(each.cost_unknown_attempts for each in found), sum(each.attempts for each in found)
+    shown = numbers.at_least(numbers.usd(math.fsum(known)), unknown, attempts, "attempt")
+    return [("Cost of earlier attempts, beside it", shown)] if known else []
 
 
 def _partly(known: Sequence[float], of: int) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 from eval_skills.core.models import Benchmark, EvalTask, SkillCompletionReport, TagSummary, TaskResult, TurnResult
 from eval_skills.reporting import numbers
 from eval_skills.reporting.context import ReportContext, dimension_text, dimension_title, shown_dimensions
-from eval_skills.reporting.costs import cost_text, tokens_text
+from eval_skills.reporting.costs import cost_text, earlier_figures, tokens_text
 from eval_skills.reporting.escape import visible
 from eval_skills.reporting.html import across
 from eval_skills.reporting.html.differences import DifferenceTable
@@ -206,6 +206,7 @@ def _figures(report: SkillCompletionReport) -> list[tuple[str, str]]:
         *_of_the_stream(report),
         ("Tokens (prompt + completion)", tokens_text(report)),
         ("Cost", cost_text(report)),
+        *earlier_figures(report),
     ]
 
 

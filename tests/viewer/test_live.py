@@ -47,6 +47,13 @@ def test_it_is_counted_as_it_grows(tmp_path: Path, journal: Path) -> None:
     assert watched.progress() is None
 
 
+def test_the_cost_so_far_is_that_of_all_attempts(tmp_path: Path, journal: Path) -> None:
+    journal.write_text(line("a", attempts=[{"cost_usd": 0.25}, {"cost_usd": 0.5}]))
+    found = WatchedRun(Store(tmp_path), RUN).progress()
+    assert found is not None
+    assert found.cost_usd == 0.75
+
+
 def test_an_old_item_is_no_rate_and_damage_hides_nothing(tmp_path: Path, journal: Path) -> None:
     journal.write_text(line("a", ago_s=3600) + "nonsense\n" + line("b", started_at="yesterday") + line("c", ago_s=3000))
     found = WatchedRun(Store(tmp_path), RUN).progress()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from datetime import UTC, datetime
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,9 @@ import pytest
 
 import eval_skills as es
 from eval_skills.core.errors import UsageError
-from eval_skills.core.store import Store
+from eval_skills.core.metrics.reports import skill_reports
+from eval_skills.core.models import Attempt, Benchmark, ItemResult
+from eval_skills.core.store import Journal, Manifest, ManifestBenchmark, Store, land, land_reports, write_manifest
 from eval_skills.core.viewer_pages import NoSuchPageError, comparison_page, run_page
 from eval_skills.viewer.export import export_pages
 from eval_skills.viewer.page import PLACES
@@ -81,6 +84,27 @@ def test_a_cost_that_is_unknown_of_some_items_says_so(tmp_path: Path) -> None:
         (table,) = data_of(site.page(name))["tables"]
         column = next(place for place, each in enumerate(table["columns"]) if each["title"] == title)
         assert (table["columns"][column]["kind"], table["rows"][0][column]) == ("sum", [0.05, 2, 3]), name
+
+
+def test_the_cost_of_a_run_is_that_of_all_attempts(tmp_path: Path) -> None:
+    store, run_id, began = Store(tmp_path), "20261121T233824Z-3f9a", datetime(2026, 11, 21, tzinfo=UTC)
+    benchmark = ManifestBenchmark(id="t", version="1.0.0")
+    made = Manifest(run_id=run_id, created_at=began, request={}, skills=[], benchmark=benchmark, versions={}, planned_items=3)
+    write_manifest(store.run_folder(run_id), made)
+    with Journal(store.journal_path(run_id)) as journal:
+        for task, costs in (("a", [0.5, 0.25]), ("b", [0.25]), ("c", [None, 0.25])):
+            journal.append(
+                ItemResult(
+                    run_id=run_id, started_at=began, skill_id="payer", skill_version="1.0.0", benchmark_id="t", task_id=task,
+                    benchmark_version="1.0.0", run_index=0, status="pass", passed=True, score=1.0, cost_usd=0.25,
+                    attempts=[Attempt(started_at=began, cost_usd=cost) for cost in costs],
+                )
+            )  # fmt: skip
+    land(store, run_id)
+    land_reports(store, run_id, None, skill_reports(store.items(), Benchmark(id="t", name="t", version="1.0.0", tasks=[]), 1_000))
+    (table,) = data_of(Site(store).page("index.html"))["tables"]
+    titles = [column["title"] for column in table["columns"]]
+    assert table["rows"][0][titles.index("Cost")] == [1.25, 1, 3]  # one attempt at c does not say what it cost
 
 
 @pytest.mark.slow

@@ -15,6 +15,7 @@ from eval_skills.core.viewer_pages import NoSuchPageError, item_page, run_page, 
 from eval_skills.engine.stored_runs.items import StoredItem
 from eval_skills.engine.stored_runs.trajectories import AlignedCall, alignment_of
 from eval_skills.reporting import numbers
+from eval_skills.reporting.costs import attempts_text
 from eval_skills.reporting.escape import visible
 from eval_skills.reporting.html.differences import difference_json
 from eval_skills.reporting.html.payload import LONG_TEXTS, answers_payload
@@ -89,6 +90,7 @@ def _facts(result: ItemResult) -> dict[str, str]:
         "Latency": numbers.milliseconds(result.latency_ms),
         "Tokens": " + ".join(map(numbers.count, tokens)) if tokens != (None, None) else numbers.UNKNOWN,
         "Cost": numbers.usd(result.cost_usd),
+        **({"Attempts": attempts_text(result.attempts) or ""} if len(result.attempts) > 1 else {}),
         "Tool calls": numbers.count(None if result.tool_calls is None else len(result.tool_calls)),
         "Turns of its model": numbers.count(result.steps),
     }

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 SQL = """
     SELECT run_id, started_at, benchmark, skills, coalesce('stopped: ' || stopped, state) AS state, landed_items, planned_items,
         completion, ci_lower, ci_upper,
-        CASE WHEN unpriced IS NOT NULL OR is_priced THEN paid END AS cost_usd, unpriced, priced_of,
+        CASE WHEN unpriced IS NOT NULL OR is_priced THEN paid + coalesce(paid_earlier, 0) END AS cost_usd, unpriced, priced_of,
         labelled, coalesce(origin, 'run') AS origin, git_commit
     FROM runs LEFT JOIN (
         SELECT run_id, max(completion_rate) AS completion, arg_max(ci_lower, completion_rate) AS ci_lower,
@@ -30,7 +30,8 @@ SQL = """
         SELECT run_id, count(*) AS priced_of, count(*) FILTER (
             cost_usd IS NULL OR judge_tokens IS NOT NULL AND judge_cost_usd IS NULL
             OR user_tokens IS NOT NULL AND user_cost_usd IS NULL
-        ) AS unpriced
+            OR list_contains([each.cost_usd IS NULL FOR each IN attempts[:-2]], true)
+        ) AS unpriced, sum(list_sum([each.cost_usd FOR each IN attempts[:-2]])) AS paid_earlier
         FROM items_all GROUP BY run_id
     ) USING (run_id)
     LEFT JOIN (
@@ -80,8 +81,8 @@ def runs_page(site: Site) -> str:
         columns=COLUMNS,
         selects="comparison",
         note="Completion is that of the best skill, with its interval. Cost is what skills, judges and simulated users were paid "
-        "together, and of how many items that is unknown, at least in part; a dash where nothing of it is known. Select two "
-        "runs to compare them.",
+        "together, in all attempts, and of how many items that is unknown, at least in part; a dash where nothing is known. "
+        "Select two runs to compare them.",
     )
     payload = table.payload(site.store)
     if site.is_live:

@@ -9,6 +9,7 @@ import pytest
 from eval_skills.core.errors import InputError
 from eval_skills.core.metrics.consumption import Consumption
 from eval_skills.core.metrics.item_table import item_table
+from eval_skills.core.models.report import EarlierAttempts
 
 START = datetime(2026, 5, 4, 8, 15, tzinfo=UTC)
 ALL = slice(0, 3)
@@ -91,6 +92,21 @@ def test_a_sum_says_of_how_many_items_it_is_unknown(costs: list[float | None], u
     found = consumption(cost_usd=costs).token_cost(ALL)
     assert (found.estimated_usd, found.cost_unknown_items) == (usd, unknown)
     assert ("costUnknownItems" in found.to_json()) == (unknown is not None)
+
+
+def test_what_earlier_attempts_took_stands_beside_the_sums() -> None:
+    def attempt(cost: float | None, tokens: int | None) -> dict[str, Any]:
+        return {"cost_usd": cost, "tokens": tokens}
+
+    attempts = [[attempt(0.5, 1000), attempt(None, 10), attempt(0.25, 100)], [attempt(0.25, 100)], None]
+    found = consumption(cost_usd=0.25, attempts=attempts).token_cost(ALL)
+    assert found.estimated_usd == 0.75
+    assert found.earlier_attempts == EarlierAttempts(
+        attempts=2, estimated_usd=0.5, cost_unknown_attempts=1, total_tokens=1010, tokens_unknown_attempts=0
+    )
+    assert (
+        "earlierAttempts" not in consumption(cost_usd=0.25, attempts=[attempts[1], attempts[1], None]).token_cost(ALL).to_json()
+    )
 
 
 def test_tokens_are_unknown_of_an_item_where_either_side_is() -> None:
