@@ -17,9 +17,11 @@ from eval_skills.core.metrics.item_table import ERROR, ItemTable
 from eval_skills.core.metrics.tasks import known_list
 from eval_skills.core.models import Latency, TokenCost
 from eval_skills.core.models.report import EarlierAttempts
-from eval_skills.core.statistics.rates import FloatArray, nearest_rank
+from eval_skills.core.statistics.rates import FloatArray, IntArray, nearest_rank
 
 _NS_PER_S = 1e9
+_NO_CALL = -1
+LONGEST_IDLE_S = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +30,9 @@ class Consumption:
 
     `reached` are the items that got as far as the skill, `unjudged` those that a judging model was to judge and could not,
     `missing` all that have no verdict of the skill. `now` (UTC) stands in for a start that is not known. `recorded`: the items
-    were judged from traces, at another time than they ran, so that their latencies say nothing about the pace. `earlier` are the
-    attempts before the last, by the place of their item, of those that had any.
+    were judged from traces, at another time than they ran, so that their latencies say nothing about the pace. `call` numbers
+    the calls that asked the items, -1 where that is not known. `earlier` are the attempts before the last, by the
+    place of their item, of those that had any.
     """
 
     latency_ms: FloatArray
@@ -49,6 +52,7 @@ class Consumption:
     missing: npt.NDArray[np.bool_] | None = None
     recorded: bool = False
     first_token_ms: FloatArray | None = None
+    call: IntArray | None = None
     earlier: Mapping[int, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
 
     @classmethod
@@ -71,6 +75,7 @@ class Consumption:
             unjudged=_errors_of(table, {"judge"}),
             missing=_errors_of(table, MISSING_KINDS),
             first_token_ms=table.amounts("time_to_first_token_ms"),
+            call=pd.factorize(table.frame["flow_run_id"])[0][table.order] if "flow_run_id" in table.frame else None,
             earlier=_earlier_attempts(table),
             recorded="origin" in table.frame and table.frame["origin"].iloc[0] in ("traces", "cached"),
         )
@@ -131,12 +136,21 @@ class Consumption:
         return self.now if starts is None else pd.Timestamp(starts.max(), tz=UTC).to_pydatetime()
 
     def throughput(self, rows: slice) -> float | None:
-        """Items per second from the first start to the last end; None unless all starts are known and time passed."""
+        """Items per second of the time in which the run worked: for each call of it from the first start to the last end.
+
+        None unless all starts are known and time passed. Which call (of `eval`, or of a resume) asked an item is known by its flow
+        run; without one, more than `LONGEST_IDLE_S` in which nothing was asked may lie between two calls: None, too.
+        """
         starts = self._known_starts(rows)
         if starts is None or self.recorded or len(starts) < rows.stop - rows.start:
             return None
         begun_s = (starts - starts.min()).astype("timedelta64[ns]").astype(np.float64) / _NS_PER_S
-        span_s = float((begun_s + np.nan_to_num(self.latency_ms[rows]) / 1000).max())
+        ended_s = begun_s + np.nan_to_num(self.latency_ms[rows]) / 1000
+        call = np.full(len(starts), _NO_CALL) if self.call is None else self.call[rows]
+        alone = call == _NO_CALL
+        if _longest_idle_s(begun_s[alone], ended_s[alone]) > LONGEST_IDLE_S:
+            return None
+        span_s = sum(float(ended_s[call == each].max() - begun_s[call == each].min()) for each in np.unique(call))
         return len(starts) / span_s if span_s > 0 else None
 
     def _known_starts(self, rows: slice) -> npt.NDArray[np.datetime64] | None:
@@ -160,6 +174,13 @@ def _known_sum(amounts: FloatArray | None, rows: slice) -> float | None:
     if amounts is None or np.isnan(amounts[rows]).all():
         return None
     return float(np.nansum(amounts[rows]))
+
+
+def _longest_idle_s(begun_s: FloatArray, ended_s: FloatArray) -> float:
+    """The longest time between two starts in which no item was asked."""
+    order = np.argsort(begun_s)
+    idle_s = begun_s[order][1:] - np.maximum.accumulate(ended_s[order])[:-1]
+    return float(idle_s.max()) if len(idle_s) else 0.0
 
 
 def _earlier_attempts(table: ItemTable) -> dict[int, Sequence[Mapping[str, Any]]]:

@@ -44,9 +44,9 @@ class Summary(Model, defer_build=True):
     """The figures of a skill; rates in [0, 1]. None means unknown, never zero.
 
     `consistency_score` is None unless there are at least two runs, `flake_rate` unless some task ran at least twice; `pass_at_k`
-    and `pass_hat_k` are None when k exceeds the runs of a task. `throughput` is items per second from the first item's start to
-    the last one's end. `forbidden_items` are those that called a tool they must not call, `forbidden_unknown_items` those of
-    which that is not known; `unjudged_items` are those that a judging model was to judge and could not, None where no model was
+    and `pass_hat_k` are None when k exceeds the runs of a task. `throughput` is items per second of the time in
+    which the run worked: the hours before a resume are none of it. `forbidden_items` are those that called a tool they must not
+    call, `forbidden_unknown_items` those of which that is not known; `unjudged_items` are those that a judging model was to judge and could not, None where no model was
     asked.
 
     `missing_items` have no verdict of the skill (error kinds ``infra``, ``scorer``, ``judge`` and ``simulator``), None where the

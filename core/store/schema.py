@@ -161,7 +161,8 @@ REPORT_SCHEMA = _schema(
     (_FLOAT, "effect effect_lower effect_upper effect_least effect_most"),
     (_TEXT, "effect_verdict"),
 )
-"""One row per skill of a run. The interval is that of the completion rate; `throughput` is items per second.
+"""One row per skill of a run. The interval is that of the completion rate; `throughput` is items per second of
+the time in which the run worked.
 
 The dimensions that have a column of their own are means over the items that were scored on them; `dimensions` holds these and all
 others, with the number of those items. `forbidden_items` called a tool they must not call. `judge_tokens` and `judge_cost_usd`

@@ -16,7 +16,7 @@ from eval_skills.engine.stored_runs.reports import MAX_DETAILED_ITEMS, bare_benc
 COLUMNS = [
     "skill_id", "skill_version", "benchmark_id", "benchmark_version", "task_id", "run_index", "status", "score", "latency_ms",
     "weight", "tags", "complexity", "prompt_tokens", "completion_tokens", "cost_usd", "judge_tokens", "judge_cost_usd",
-    "started_at", "attempts", "error_kind", "dimensions", "reasons", "forbidden_unknown", "judge_requests",
+    "started_at", "attempts", "error_kind", "dimensions", "reasons", "forbidden_unknown", "judge_requests", "flow_run_id",
 ]  # fmt: skip
 """The columns that figures and comparisons by task need: everything but the answers."""
 

@@ -44,7 +44,7 @@ MAX_DETAILED_ITEMS = 100_000
 FIGURE_COLUMNS = (
     "skill_id", "skill_version", "task_id", "run_index", "status", "score", "latency_ms", "weight", "tags", "complexity",
     "prompt_tokens", "completion_tokens", "cost_usd", "judge_tokens", "judge_cost_usd", "started_at", "origin",
-    "time_to_first_token_ms", "error_kind", "skill_digest", "attempts",
+    "time_to_first_token_ms", "error_kind", "skill_digest", "attempts", "flow_run_id",
     *DIMENSIONS, "forbidden_tools_called", "forbidden_unknown", "judge_requests", "user_requests", "user_tokens", "user_cost_usd",
 )  # fmt: skip
 

@@ -52,6 +52,13 @@ def test_latest_start_and_throughput(starts: Any) -> None:
     assert used.throughput(ALL) == pytest.approx(3 / 3.0)
 
 
+def test_throughput_leaves_out_the_time_before_a_resume() -> None:
+    starts = [START, START + timedelta(seconds=1), START + timedelta(hours=5)]  # each call worked for 1.0 s
+    assert consumption(started_at=starts, flow_run_id=["one", "one", "two"]).throughput(ALL) == pytest.approx(3 / 2.0)
+    assert consumption(started_at=starts, flow_run_id=None).throughput(ALL) is None
+    assert consumption(started_at=starts).throughput(ALL) is None
+
+
 def test_an_unknown_start_leaves_throughput_unknown() -> None:
     used = consumption(started_at=[START, None, START + timedelta(seconds=2)])
     assert used.latest_start(ALL) == START + timedelta(seconds=2)
