@@ -138,7 +138,7 @@ class Consumption:
     def throughput(self, rows: slice) -> float | None:
         """Items per second of the time in which the run worked: for each call of it from the first start to the last end.
 
-        None unless all starts are known and time passed. Which call (of `eval`, or of a resume) asked an item is known by its flow
+        None unless all starts are known and time passed. Which call (of `eval`, or a resume) asked an item is known by its flow
         run; without one, more than `LONGEST_IDLE_S` in which nothing was asked may lie between two calls: None, too.
         """
         starts = self._known_starts(rows)

@@ -46,8 +46,8 @@ class Summary(Model, defer_build=True):
     `consistency_score` is None unless there are at least two runs, `flake_rate` unless some task ran at least twice; `pass_at_k`
     and `pass_hat_k` are None when k exceeds the runs of a task. `throughput` is items per second of the time in
     which the run worked: the hours before a resume are none of it. `forbidden_items` are those that called a tool they must not
-    call, `forbidden_unknown_items` those of which that is not known; `unjudged_items` are those that a judging model was to judge and could not, None where no model was
-    asked.
+    call, `forbidden_unknown_items` those of which that is not known; `unjudged_items` are those that a judging model
+    was to judge and could not, None where no model was asked.
 
     `missing_items` have no verdict of the skill (error kinds ``infra``, ``scorer``, ``judge`` and ``simulator``), None where the
     kinds are not known. `judged_completion_rate` is over the others, None where there is none. Had all missing items passed, the

@@ -171,13 +171,14 @@ def _judging(report: _Row) -> PastJudging:
 
 def _items(store: Store, row: _Row, reports: list[_Row], landed: Mapping[str, int | None]) -> int | None:
     if row["state"] == "unfinished":
-        return _known_items(store, row["run_id"])
+        return known_items(store, row["run_id"])
     # items may have been cleared away or damaged, and then the reports still say how many there were
     reported = sum(report["items"] or 0 for report in reports) if reports else None
     return reported if (known := landed.get(row["run_id"])) is None else known
 
 
-def _known_items(store: Store, run_id: str) -> int | None:
+def known_items(store: Store, run_id: str) -> int | None:
+    """How many items of an unfinished run are done; None where a damaged file hides it."""
     from eval_skills.core.store.landing import run_batches
 
     try:

@@ -86,6 +86,16 @@ def test_a_cost_that_is_unknown_of_some_items_says_so(tmp_path: Path) -> None:
         assert (table["columns"][column]["kind"], table["rows"][0][column]) == ("sum", [0.05, 2, 3]), name
 
 
+def test_the_items_of_a_stopped_run_are_those_that_are_done(tmp_path: Path) -> None:
+    tasks = [{"id": each, "input": each, "expected": each} for each in "abc"]
+    es.evaluate(
+        skills=[lambda text: {"output": text, "costUsd": 0.5}], tasks=tasks, store=str(tmp_path), concurrency=1, max_cost=0.6
+    )
+    (table,) = data_of(Site(Store(tmp_path)).page("index.html"))["tables"]
+    first = dict(zip([column["title"] for column in table["columns"]], table["rows"][0], strict=True))
+    assert (first["State"], first["Items"], first["Planned"]) == ("stopped: cost limit", 2, 3)
+
+
 def test_the_cost_of_a_run_is_that_of_all_attempts(tmp_path: Path) -> None:
     store, run_id, began = Store(tmp_path), "20261121T233824Z-3f9a", datetime(2026, 11, 21, tzinfo=UTC)
     benchmark = ManifestBenchmark(id="t", version="1.0.0")

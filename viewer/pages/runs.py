@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from eval_skills.core.store.history import known_items
 from eval_skills.core.viewer_pages import run_page, skill_page
 from eval_skills.viewer.live import is_written
 from eval_skills.viewer.page import PLACES, TablesPage
@@ -82,18 +83,31 @@ def runs_page(site: Site) -> str:
         selects="comparison",
         note="Completion is that of the best skill, with its interval. Cost is what skills, judges and simulated users were paid "
         "together, in all attempts, and of how many items that is unknown, at least in part; a dash where nothing is known. "
-        "Select two runs to compare them.",
+        "Items are those that are done. Select two runs to compare them.",
     )
     payload = table.payload(site.store)
+    _count_what_has_not_landed(payload["rows"], site.store)
     if site.is_live:
         _say_what_is_running(payload["rows"], site.store)
     facts = {"Store": site.title, "Runs": f"{len(payload['rows']):,}"}
     return TablesPage(title="Runs", tables=[payload], facts=facts, script="runs_page").render(site.navigation("Runs"))
 
 
+def _count_what_has_not_landed(rows: list[list[Any]], store: Store) -> None:
+    """The items of an unfinished run are those that are done: they are in its journal, and the tables know none of them."""
+    run, state, items = _places("Run", "State", "Items")
+    for row in rows:
+        if row[state] != "finished":
+            row[items] = known_items(store, row[run])
+
+
+def _places(*titles: str) -> list[int]:
+    return [next(place for place, column in enumerate(COLUMNS) if column.title == title) for title in titles]
+
+
 def _say_what_is_running(rows: list[list[Any]], store: Store) -> None:
     """The store knows runs that have not finished; whether somebody works on one is known to this machine alone."""
-    run, state = (next(place for place, column in enumerate(COLUMNS) if column.title == title) for title in ("Run", "State"))
+    run, state = _places("Run", "State")
     for row in rows:
         if row[state] == "unfinished" and is_written(store.journal_path(row[run])):
             row[state] = "running"
