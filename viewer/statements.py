@@ -26,12 +26,8 @@ def run_statements(run_id: str) -> Mapping[str, str]:
         "ranking-table": f"""\
 SELECT rank, {_SKILL}, benchmark_id, completion_rate, ci_lower, ci_upper, probability_best, pareto_optimal, partial_score,
     error_rate, consistency_score, flake_rate, p50_ms, p95_ms, composite_score, estimated_usd,
-    cost_unknown_items
-FROM reports LEFT JOIN (
-    SELECT skill_id, skill_version, benchmark_id, count(*) FILTER (cost_usd IS NULL) AS cost_unknown_items
-    {items} GROUP BY ALL
-) USING (skill_id, skill_version, benchmark_id)
-WHERE run_id = '{run_id}'
+    cost_unknown_items, earlier_cost_usd
+{reports}
 ORDER BY completion_rate DESC, skill""",
         "dimension-table": f"SELECT {_SKILL}, unnest(map_entries(dimensions), recursive := true)\n{reports}\nORDER BY ALL",
         "judging-table": f"""\
@@ -44,12 +40,10 @@ SELECT benchmark_id, task_id, {_SKILL}, count(*) FILTER (passed) AS passed, coun
 GROUP BY ALL
 ORDER BY ALL""",
         "places-table": f"""\
-SELECT {_SKILL}, completion_rate, partial_score, p50_ms, p95_ms, usd_of_an_item, priced
-FROM reports LEFT JOIN (
-    SELECT skill_id, skill_version, benchmark_id, avg(cost_usd) AS usd_of_an_item, count(cost_usd) AS priced
-    {items} GROUP BY ALL
-) USING (skill_id, skill_version, benchmark_id)
-WHERE run_id = '{run_id}'
+SELECT {_SKILL}, completion_rate, partial_score, p50_ms, p95_ms,
+    estimated_usd / nullif(items - coalesce(cost_unknown_items, 0), 0) AS usd_of_an_item,
+    items - cost_unknown_items AS priced
+{reports}
 ORDER BY skill""",
         "group-table": f"""\
 SELECT coalesce(error_kind, reason.code) AS reason, count(*) AS items, count(DISTINCT task_id) AS tasks,

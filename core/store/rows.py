@@ -102,6 +102,8 @@ def report_row(report: SkillCompletionReport, *, run_id: str, benchmark_version:
         row |= {column: getattr(counts, name) for name, column in _COUNT_COLUMNS.items()}
     row |= {name: found.mean for name, found in report.dimensions.items() if name in DIMENSIONS}
     row["dimensions"] = [(name, found.model_dump()) for name, found in report.dimensions.items()]
+    earlier = report.token_cost.earlier_attempts
+    row |= {"earlier_attempts": earlier and earlier.attempts, "earlier_cost_usd": earlier and earlier.estimated_usd}
     return row | {
         "run_id": run_id,
         "timestamp": _utc(report.timestamp),
@@ -110,20 +112,15 @@ def report_row(report: SkillCompletionReport, *, run_id: str, benchmark_version:
     }
 
 
-def report_of(row: Mapping[str, Any], unknown: Mapping[str, int] | None = None) -> SkillCompletionReport:
-    """The report behind a row of `report_row`; its items and its figures by tag are not in the row.
-
-    `unknown` says of how many of the `items` `cost` and `tokens` are, where any is; see `core.store.unknown_costs`.
-    """
+def report_of(row: Mapping[str, Any]) -> SkillCompletionReport:
+    """The report behind a row of `report_row`; its items, its figures by tag and its earlier attempts are not in the row."""
     interval = {name: row[f"ci_{name}"] for name in ("lower", "upper", "level", "method")}
     counts = {name: row[column] or 0 for name, column in _COUNT_COLUMNS.items()}
     parts: dict[str, Any] = {
         name: {field: row[field] for field in model.model_fields if field in row} for name, model in _REPORT_PARTS.items()
     }
     parts["summary"] |= {"confidence_interval": interval, "counts": counts}
-    if unknown is not None:
-        known_in_part = [name for name in ("cost", "tokens") if 0 < unknown[name] < unknown["items"]]
-        parts["token_cost"] |= {f"{name}_unknown_items": unknown[name] for name in known_in_part}
+    parts["token_cost"] |= {"earlier_attempts": None}  # of these the row has a part
     ranking = {name: row[name] for name in Ranking.model_fields}
     return SkillCompletionReport(
         skill_id=row["skill_id"],

@@ -160,6 +160,8 @@ REPORT_SCHEMA = _schema(
     (_TEXT, "effect_of effect_arm effect_against"),
     (_FLOAT, "effect effect_lower effect_upper effect_least effect_most"),
     (_TEXT, "effect_verdict"),
+    (_COUNT, "cost_unknown_items tokens_unknown_items earlier_attempts"),
+    (_FLOAT, "earlier_cost_usd"),
 )
 """One row per skill of a run. The interval is that of the completion rate; `throughput` is items per second of
 the time in which the run worked.
@@ -170,7 +172,9 @@ are apart from the skill's own, and so are the columns from `user_requests` on; 
 `unjudged_items` were errors of the judge; null where no model was asked. The columns from `rank` to `pareto_optimal` are those of
 `core.models.Ranking`; null where the run had no other skill to rank.
 
-The columns from `effect_of` on are those of an experiment with Agent Skills, null in any other run; see `core.store.effects`.
+The columns from `effect_of` to `effect_verdict` are those of an experiment with Agent Skills, null in any other run; see
+`core.store.effects`. `cost_unknown_items` are missing in `estimated_usd`, and `tokens_unknown_items` in `total_tokens`;
+`earlier_attempts`, and what is known of their cost, are in neither. Null is none, or a row of an earlier version.
 """
 
 RUN_SCHEMA = _schema(

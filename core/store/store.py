@@ -166,17 +166,12 @@ class Store:
         return {key: row["timestamp"] for key, row in self._last_reports([]).items()}
 
     def last_reports(self) -> list[SkillCompletionReport]:
-        """The last report of every skill (``id@version``), without its items, by that key.
-
-        Of how many items it does not know cost or tokens is asked of the stored items.
-        """
+        """The last report of every skill (``id@version``), without its items, by that key."""
         from eval_skills.core.store.rows import report_of
         from eval_skills.core.store.schema import REPORT_SCHEMA
-        from eval_skills.core.store.unknown_costs import report_key, unknown_costs
 
         last = self._last_reports(REPORT_SCHEMA.names)
-        unknown = unknown_costs(self, {row["run_id"] for row in last.values()})
-        return [report_of(last[key], unknown.get(report_key(last[key]))) for key in sorted(last)]
+        return [report_of(last[key]) for key in sorted(last)]
 
     def reports_of(self, run_id: str) -> list[SkillCompletionReport]:
         """The landed reports of one run, without its items, by skill; empty where it has none."""

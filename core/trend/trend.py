@@ -37,6 +37,7 @@ METRICS = {
 `effect`, in [−1, 1], is that of an arm of an experiment with Agent Skills; see `core.store.effects`."""
 
 _COST = "estimatedUSD"
+_OF_A_COST = ("cost_unknown_items", "items")
 _BOUNDS = ("missing_items", "completion_upper_bound")
 _INTERVAL = ("ci_lower", "ci_upper", "ci_level", "ci_method")
 _EFFECT = ("effect_arm", "effect_lower", "effect_upper", "effect_least", "effect_most")
@@ -86,10 +87,8 @@ class Reported:
         """The reports of all runs that are not later work on others, oldest first, with what the trends of these metrics need."""
         name_missing(store, "reports")
         names = ("run_id", "timestamp", "skill_id", "skill_version", "benchmark_id", "benchmark_version", "tasks", "origin")
-        columns = {*names, *_BOUNDS, *_INTERVAL, *_EFFECT, *(METRICS[metric] for metric in metrics)}
+        columns = {*names, *_BOUNDS, *_OF_A_COST, *_INTERVAL, *_EFFECT, *(METRICS[metric] for metric in metrics)}
         rows = store.tables.rows("reports", columns)
-        if _COST in metrics:
-            rows = _with_unknown_costs(store, rows)
         whole = without_parts(rows, lambda row: (row["skill_id"], row["benchmark_id"]), lambda row: row["origin"])
         return cls(store.path, sorted(whole, key=lambda row: (row["timestamp"], row["run_id"], row["skill_version"])))
 
@@ -157,13 +156,6 @@ def every_trend(
     ids = sorted({row["skill_id"] for row in chosen})
     found = {skill: _by_benchmark([row for row in chosen if row["skill_id"] == skill], metric, since, until) for skill in ids}
     return {skill: each for skill, each in found.items() if each}
-
-
-def _with_unknown_costs(store: Store, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    from eval_skills.core.store.unknown_costs import report_key, unknown_costs
-
-    unknown = unknown_costs(store)
-    return [row | {"unknown": unknown.get(report_key(row))} for row in rows]
 
 
 def _check(metric: str, since: datetime | None, until: datetime | None) -> None:
@@ -239,13 +231,13 @@ def _point(row: dict[str, Any], metric: str) -> TrendPoint:
             lower=row["ci_lower"], upper=row["ci_upper"], level=row["ci_level"] or 0.95, method=row["ci_method"] or ""
         )
     names = ("timestamp", "run_id", "skill_version", "benchmark_version", "tasks")
-    unknown = row["unknown"] if metric == _COST else None
+    unknown = row["cost_unknown_items"] if metric == _COST else None
     return TrendPoint(
         **{name: row[name] for name in names},
         value=row[METRICS[metric]],
         interval=interval,
         most=most,
         least=least,
-        unknown_items=(unknown and unknown["cost"]) or None,
-        items=unknown and unknown["items"],
+        unknown_items=unknown or None,
+        items=row["items"] if unknown else None,
     )

@@ -31,14 +31,9 @@ SKILLS = Table(
         SELECT skill_id, skill_version, benchmark_id, last(completion_rate ORDER BY run_id) AS completion_rate,
             last(ci_lower ORDER BY run_id) AS ci_lower, last(ci_upper ORDER BY run_id) AS ci_upper,
             last(p95_ms ORDER BY run_id) AS p95_ms, last(estimated_usd ORDER BY run_id) AS estimated_usd,
-            last(unpriced ORDER BY run_id) AS unpriced, last(priced_of ORDER BY run_id) AS priced_of,
+            last(cost_unknown_items ORDER BY run_id) AS unpriced, last(items ORDER BY run_id) AS priced_of,
             last(flake_rate ORDER BY run_id) AS flake_rate, count(*) AS runs, max(timestamp) AS last_seen, max(run_id) AS run_id
-        FROM reports LEFT JOIN (
-            SELECT run_id, skill_id, skill_version, benchmark_id, count(*) AS priced_of,
-                count(*) FILTER (cost_usd IS NULL) AS unpriced
-            FROM items_all GROUP BY ALL
-        ) USING (run_id, skill_id, skill_version, benchmark_id)
-        WHERE coalesce(origin, 'run') IN ('run', 'replay') {chosen}
+        FROM reports WHERE coalesce(origin, 'run') IN ('run', 'replay') {chosen}
         GROUP BY skill_id, skill_version, benchmark_id
         ORDER BY last_seen DESC
     """,

@@ -17,23 +17,15 @@ if TYPE_CHECKING:
 SQL = """
     SELECT run_id, started_at, benchmark, skills, coalesce('stopped: ' || stopped, state) AS state, landed_items, planned_items,
         completion, ci_lower, ci_upper,
-        CASE WHEN unpriced IS NOT NULL OR is_priced THEN paid + coalesce(paid_earlier, 0) END AS cost_usd, unpriced, priced_of,
+        cost_usd, unpriced, priced_of,
         labelled, coalesce(origin, 'run') AS origin, git_commit
     FROM runs LEFT JOIN (
         SELECT run_id, max(completion_rate) AS completion, arg_max(ci_lower, completion_rate) AS ci_lower,
             arg_max(ci_upper, completion_rate) AS ci_upper, any_value(origin) AS origin,
-            sum(coalesce(estimated_usd, 0) + coalesce(judge_cost_usd, 0) + coalesce(user_cost_usd, 0))
-                FILTER (coalesce(estimated_usd, judge_cost_usd, user_cost_usd) IS NOT NULL) AS paid,
-            count(estimated_usd) = count(*) AS is_priced
+            sum(list_sum([estimated_usd, earlier_cost_usd, judge_cost_usd, user_cost_usd])) AS cost_usd,
+            sum(CASE WHEN estimated_usd IS NULL THEN items ELSE coalesce(cost_unknown_items, 0) END)::BIGINT AS unpriced,
+            sum(items)::BIGINT AS priced_of
         FROM reports WHERE origin IS DISTINCT FROM 'recompute' GROUP BY run_id
-    ) USING (run_id)
-    LEFT JOIN (
-        SELECT run_id, count(*) AS priced_of, count(*) FILTER (
-            cost_usd IS NULL OR judge_tokens IS NOT NULL AND judge_cost_usd IS NULL
-            OR user_tokens IS NOT NULL AND user_cost_usd IS NULL
-            OR list_contains([each.cost_usd IS NULL FOR each IN attempts[:-2]], true)
-        ) AS unpriced, sum(list_sum([each.cost_usd FOR each IN attempts[:-2]])) AS paid_earlier
-        FROM items_all GROUP BY run_id
     ) USING (run_id)
     LEFT JOIN (
         SELECT run_id, count(*) AS labelled FROM (
@@ -82,7 +74,7 @@ def runs_page(site: Site) -> str:
         columns=COLUMNS,
         selects="comparison",
         note="Completion is that of the best skill, with its interval. Cost is what skills, judges and simulated users were paid "
-        "together, in all attempts, and of how many items that is unknown, at least in part; a dash where nothing is known. "
+        "together, in all attempts that say it, and of how many items it is unknown; a dash where nothing is known. "
         "Items are those that are done. Select two runs to compare them.",
     )
     payload = table.payload(site.store)

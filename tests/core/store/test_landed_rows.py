@@ -9,8 +9,9 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from eval_skills.core.models import ItemResult, Ranking, SkillCompletionReport
-from eval_skills.core.store import Journal, Manifest, Store, land, land_reports, write_manifest
+from eval_skills.core.models import Ranking, SkillCompletionReport
+from eval_skills.core.models.report import EarlierAttempts
+from eval_skills.core.store import Manifest, Store, land_reports, write_manifest
 from eval_skills.core.store.schema import REPORT_SCHEMA
 
 
@@ -65,16 +66,17 @@ def test_the_last_report_has_its_ranking(
 
 
 def test_the_last_report_knows_of_how_many_items_the_cost_is_unknown(
-    store: Store, run_id: str, make_report: Callable[..., SkillCompletionReport], make_result: Callable[..., ItemResult]
+    store: Store, run_id: str, make_report: Callable[..., SkillCompletionReport]
 ) -> None:
-    with Journal(store.journal_path(run_id)) as journal:
-        journal.append(make_result("a", cost_usd=0.01, prompt_tokens=10, completion_tokens=20))
-        journal.append(make_result("b"))
-        journal.append(make_result("c"))
-    land(store, run_id)
-    land_reports(store, run_id, None, [make_report()])
+    known = make_report()
+    earlier = EarlierAttempts(attempts=3, estimated_usd=0.5, total_tokens=None)
+    unknown = {"cost_unknown_items": 2, "tokens_unknown_items": 1, "earlier_attempts": earlier}
+    land_reports(store, run_id, None, [known.model_copy(update={"token_cost": known.token_cost.model_copy(update=unknown)})])
     (report,) = store.last_reports()
-    assert (report.cost_unknown_items, report.tokens_unknown_items, report.whole_cost_usd) == (2, 2, None)
+    assert (report.cost_unknown_items, report.tokens_unknown_items, report.whole_cost_usd) == (2, 1, None)
+    [row] = store.tables.rows("reports", ["earlier_attempts", "earlier_cost_usd"])
+    assert row == {"earlier_attempts": 3, "earlier_cost_usd": 0.5}
+    assert report.token_cost.earlier_attempts is None
 
 
 def test_reports_of_an_earlier_version_have_no_ranking(

@@ -28,6 +28,7 @@ rank last_rank ranked_skills rank_lower rank_upper adjusted_p probability_best s
 forbidden_unknown_items judge_requests user_requests user_tokens user_cost_usd
 effect_of effect_arm effect_against effect effect_lower effect_upper effect_least effect_most
 effect_verdict
+cost_unknown_items tokens_unknown_items earlier_attempts earlier_cost_usd
 """
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from eval_skills.core.errors import UsageError
-from eval_skills.core.models import ConfidenceInterval, ItemResult, Latency, SkillCompletionReport, Summary, TokenCost
-from eval_skills.core.store import Journal, Store, land, land_reports
+from eval_skills.core.models import ConfidenceInterval, Latency, SkillCompletionReport, Summary, TokenCost
+from eval_skills.core.store import Store, land_reports
 from eval_skills.core.store.schema import REPORT_SCHEMA
 from eval_skills.core.trend.trend import METRICS, trend
 from eval_skills.reporting.numbers import usd
@@ -60,17 +60,10 @@ def test_only_completion_has_an_interval(store: Store) -> None:
 
 def test_a_cost_that_is_unknown_of_some_items_is_no_whole_value(store: Store) -> None:
     run_id = "20260102T120000Z-0001"
-    with Journal(store.journal_path(run_id)) as journal:
-        for task, cost in (("a", 0.5), ("b", None), ("c", None)):
-            journal.append(
-                ItemResult(
-                    run_id=run_id, started_at=DAYS[1], skill_id="adder", skill_version="1.0.0", benchmark_id="sums",
-                    benchmark_version="1.0.0", task_id=task, run_index=0, status="pass", passed=True, score=1.0, cost_usd=cost,
-                )
-            )  # fmt: skip
-    reports = store.reports_of(run_id)
-    land(store, run_id)
-    land_reports(store, run_id, None, reports)
+    [report] = store.reports_of(run_id)
+    token_cost = report.token_cost.model_copy(update={"cost_unknown_items": 2})
+    summary = report.summary.model_copy(update={"items": 3})
+    land_reports(store, run_id, None, [report.model_copy(update={"token_cost": token_cost, "summary": summary})])
     points = trend(store, "adder", metric="estimatedUSD")["sums"]
     assert [(point.value, point.whole_value, point.unknown_items, point.items) for point in points] == [
         (0.5, 0.5, None, None),

@@ -49,7 +49,5 @@ def test_skills_of_several_runs_are_ranked_among_those_that_may_be_selected(stor
 def test_where_the_items_are_gone_nothing_is_ranked(store: str) -> None:
     for path in Path(store).glob("items/*/*.parquet"):
         path.unlink()
-    with pytest.warns(UserWarning, match="left out: .*parquet: it has landed, and is gone"):
-        reports = load_reports([], store)
-    ranked = rank_candidates([skill("a"), skill("b")], reports, store)
+    ranked = rank_candidates([skill("a"), skill("b")], load_reports([], store), store)
     assert [report.ranking for report in ranked] == [None, None]
