@@ -88,7 +88,8 @@ class Attempt(Model, defer_build=True):
     """One try of an item: when it began (UTC), how long it took, and what stopped it, if anything did.
 
     `called` names the tools that it called before it ended without an answer, None where that is unknown; the item keeps the
-    names of all its attempts, and the attempt is stored without them; `simulation` likewise is what playing the user took.
+    names of all its attempts, and the attempt is stored without them; `loaded` likewise are the Agent Skills that it is known to
+    have loaded, and `simulation` is what playing the user took.
     `cost_usd` and `tokens` are what the skill reported of this attempt, None where that is unknown.
     """
 
@@ -98,6 +99,7 @@ class Attempt(Model, defer_build=True):
     cost_usd: float | None = None
     tokens: int | None = None
     called: list[str] | None = Field(default=None, exclude=True)
+    loaded: list[str] | None = Field(default=None, exclude=True)
     simulation: Simulation | None = Field(default=None, exclude=True)
 
 
@@ -162,7 +164,8 @@ class ItemResult(Model, defer_build=True):
     `earlier_calls` names the tools that the attempts before the last one called, None where that is unknown.
     `origin` is `run`, or what wrote the row later (`rescore`, `replay` …). `forbidden_unknown` is that of the verdict; it is
     known of items without an answer, too. `content`, `finish_reason`, `files`, `skills_loaded` and `steps` are those of the
-    answer (`SkillResponse`), the last three also where an agent ended without one. `turns` are those of a conversation, as far as
+    answer (`SkillResponse`), the last three also where an agent ended without one; `skills_loaded` begins with what earlier
+    attempts loaded, as far as that is known. `turns` are those of a conversation, as far as
     it came; the rest is about all of them together, with the last output. `scoring_digest` is that of what judges its answer and
     is not written in the task: scorers, their code, judges, settings of the run. `user_requests`,
     `user_tokens` and `user_cost_usd` are what a model that played the user was paid in all attempts, and `user_stopped` is why it

@@ -83,6 +83,7 @@ async def execute(item: Item, run: AdapterSource, earlier: Sequence[Attempt] = (
         took_ms = error.latency_ms if error.latency_ms is not None else (perf_counter() - began) * 1000
         latency_ms = None if isinstance(error, SkillNotStarted) else took_ms  # nothing was called
         return no_answer(item, run.plan, error, started_at, latency_ms, earlier, known=error.known)
+    response = _with_earlier_loads(response, earlier)
     verdict = await run.plan.scorings[item.task].verdict(response)
     last = Attempt(started_at=started_at, latency_ms=response.latency_ms, simulation=response.simulation, **_reported(response))
     attempts = [*earlier, last]
@@ -171,9 +172,11 @@ def no_answer(
         latency_ms=latency_ms,
         error_kind=error.kind,
         called=called,
+        loaded=None if known is None else known.skills_loaded,
         simulation=simulation,
         **_reported(known or SkillResponse()),
     )
+    known = None if known is None else _with_earlier_loads(known, earlier)
     delivered = {} if known is None else _delivered(known) | {"turns": _turns_without_verdict(known, error)}
     result = _result(item, plan, scoring.task, [*earlier, last], latency_ms=latency_ms, **ended, **delivered)
     result = with_earlier_calls(result, scoring)
@@ -196,6 +199,14 @@ def with_earlier_calls(result: ItemResult, scoring: TaskScoring) -> ItemResult:
         return result
     failed = {"status": verdict.status, "score": verdict.score, "passed": verdict.passed}
     return result.model_copy(update=failed | {"reasons": [*verdict.reasons, *(reason.as_remark() for reason in result.reasons)]})
+
+
+def _with_earlier_loads(response: SkillResponse, earlier: Sequence[Attempt]) -> SkillResponse:
+    """The answer with what attempts before it loaded: an agent that broke off after a load has decided."""
+    before = [name for attempt in earlier for name in attempt.loaded or ()]
+    if response.skills_loaded is None or not before:
+        return response
+    return response.model_copy(update={"skills_loaded": list(dict.fromkeys([*before, *response.skills_loaded]))})
 
 
 def _with_open_question(result: ItemResult) -> ItemResult:

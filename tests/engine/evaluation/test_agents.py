@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 
 from eval_skills.adapters import Confinement
 from eval_skills.core.metrics.reports import skill_reports
-from eval_skills.core.models import Benchmark, ItemResult
+from eval_skills.core.models import Attempt, Benchmark, ItemResult
 from eval_skills.core.redaction import Redaction
 from eval_skills.core.store import results_of, table_of
 from eval_skills.core.store.journal import line_of, result_of
@@ -25,10 +26,13 @@ KEY = "sk-of-the-agent-0123456789"
 AGENT = (
     SAYS
     + """
-say("tool_call", id="c1", name="skill", arguments={"name": "csv"})
+say("tool_call", id="c1", name="skill" if prompt != "look" else "ls", arguments={"name": "csv"})
 say("tool_result", id="c1", result=os.environ["AGENT_KEY"])
 say("step")
 open("out.txt", "w").write("key: " + os.environ["AGENT_KEY"])
+if prompt == "look":
+    say("answer", content="done")
+    sys.exit()
 if prompt == "hang":
     time.sleep(600)
 if prompt == "pay":
@@ -39,7 +43,7 @@ say("answer", content="done with " + os.environ["AGENT_KEY"])
 )
 
 
-async def result_for(folder: Path, asked: str, **task: Any) -> tuple[ItemResult, Redaction]:
+async def result_for(folder: Path, asked: str, earlier: Sequence[Attempt] = (), **task: Any) -> tuple[ItemResult, Redaction]:
     skill = folder / "agent"
     skill.mkdir()
     agent_skill(skill / "skills")
@@ -60,7 +64,7 @@ async def result_for(folder: Path, asked: str, **task: Any) -> tuple[ItemResult,
     places = {"store": str(folder / "store"), "output_dir": str(folder / "reports"), "tasks": str(folder / "tasks.json")}
     plan = make_plan(EvaluateRequest.model_validate({"skills": [str(skill)], **places}))
     async with LocalExecutor(plan) as here:
-        outcome = await here.execute(plan.items[0], [])
+        outcome = await here.execute(plan.items[0], earlier)
     return outcome.result, Redaction(plan.secrets())
 
 
@@ -85,6 +89,22 @@ async def test_what_it_did_is_kept_without_its_key(
     kept = result_of(line, source=tmp_path, number=1)
     assert [file.content for file in kept.files or []] == ["key: [redacted:AGENT_KEY]"]
     assert results_of(table_of([kept])) == [kept]
+
+
+@pytest.mark.parametrize(
+    ("before", "status", "loaded"),
+    [pytest.param("pay", "fail", ["csv"], id="loaded-before"), pytest.param("look", "pass", [], id="never-loaded")],
+)
+async def test_what_an_attempt_loaded_that_broke_off_was_loaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: str, status: str, loaded: list[str]
+) -> None:
+    monkeypatch.setenv("AGENT_KEY", KEY)
+    asked: dict[str, Any] = {"expected": {}, "evaluator": {"type": "skill_loaded", "skill": "csv", "loaded": False}}
+    for place in (tmp_path / "first", tmp_path / "second"):
+        place.mkdir()
+    first, _ = await result_for(tmp_path / "first", before, **asked)
+    second, _ = await result_for(tmp_path / "second", "look", first.attempts, **asked)
+    assert (second.status, second.skills_loaded, len(second.attempts)) == (status, loaded, 2)
 
 
 def test_the_paths_that_a_run_hides_are_hidden_from_agents_without_a_sandbox_too(tmp_path: Path) -> None:
