@@ -22,7 +22,7 @@ from eval_skills.core.models.evaluators import (
     threshold_of_set,
 )
 from eval_skills.core.models.limits import Thresholds, Weights
-from eval_skills.core.text import comparable, excerpt, normalise_tool_name
+from eval_skills.core.text import comparable, excerpt, normalise_tool_name, refuse_pattern
 
 _OF_A_SET = frozenset({"evaluators", "combine", "threshold", "cost_order", "costOrder"})
 
@@ -185,6 +185,13 @@ class Expected(Model):
     forbidden_tools: list[Text] = Field(default_factory=list)
     output: ExpectedText = Field(default_factory=ExpectedText)
     trajectory: list[dict[str, Any]] | dict[str, Any] | None = None
+
+    @field_validator("forbidden_tools")
+    @classmethod
+    def _names_of_tools(cls, value: list[str]) -> list[str]:
+        for name in value:
+            refuse_pattern(name)
+        return value
 
     @model_validator(mode="after")
     def _forbidden_is_not_expected(self) -> Expected:

@@ -10,7 +10,7 @@ from typing import Any
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import Reason, SkillResponse, ToolCall
 from eval_skills.core.models.result import FORBIDDEN_TOOL_CALLED
-from eval_skills.core.text import normalise_tool_name
+from eval_skills.core.text import normalise_tool_name, refuse_pattern
 from eval_skills.scorers.registry import scorer
 from eval_skills.scorers.score import Score
 from eval_skills.scorers.tools.calls import named_in_messages, results_in_messages, unknown_calls
@@ -27,7 +27,7 @@ class ForbiddenTools:
     it called is not judged.
 
     Raises:
-        InputError: `tools` is empty.
+        InputError: `tools` is empty, or has a pattern, such as ``mcp__bank__*``.
     """
 
     tools: tuple[str, ...]
@@ -35,6 +35,11 @@ class ForbiddenTools:
     def __post_init__(self) -> None:
         if not self.tools:
             raise InputError("the list is empty, so nothing is forbidden; name at least one tool", path="tools")
+        for name in self.tools:
+            try:
+                refuse_pattern(name)
+            except ValueError as error:
+                raise InputError(str(error), path="tools") from None
 
     def score(self, response: SkillResponse) -> Score | None:
         """0 with one reason per forbidden tool that was called, 1 without any; None when the calls are unknown."""

@@ -33,6 +33,15 @@ def test_p76_one_violation_per_tool_in_the_order_first_called() -> None:
     ]
 
 
+@pytest.mark.parametrize("name", ["mcp__bank__*", "*", "pay?"])
+def test_a_pattern_is_refused_as_it_would_forbid_nothing(name: str) -> None:
+    with pytest.raises(InputError, match="is a pattern") as refused:
+        ForbiddenTools(tools=("rm", name))
+    assert refused.value.path == "tools"
+    with pytest.raises(ValueError, match="is a pattern"):
+        EvalTask.model_validate({"id": "t", "expected": {"forbiddenTools": [name]}})
+
+
 def test_failed_calls_count() -> None:
     failed = SkillResponse(tool_calls=[ToolCall(name="rm", error="denied")])
     score = ForbiddenTools(tools=("rm",)).score(failed)
