@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,9 @@ EVALS_FILE = "evals/evals.json"
 
 MAX_ASSERTIONS = 500
 """How many an eval may have: each is a question to a model, or a check, for every run."""
+
+_NEARLY = 0.85
+"""How alike a key must be to one of ours to be taken for that, misspelt: programs add keys of their own."""
 
 
 class Assertion(Document):
@@ -60,6 +64,7 @@ class Eval(Document):
     def _spelled(cls, value: Any) -> Any:
         if not isinstance(value, dict):
             return value
+        cls._refuse_misspelt(value)
         given = {key: part for key, part in value.items() if part is not None}
         if (named := given.get("expectations")) and given.get("assertions"):
             raise ValueError("assertions and expectations are two names of one list, and both are given; keep one")
@@ -68,6 +73,14 @@ class Eval(Document):
         if isinstance(given.get("files"), str):
             given["files"] = [given["files"]]
         return given
+
+    @classmethod
+    def _refuse_misspelt(cls, value: dict[str, Any]) -> None:
+        """Refuse a key that is nearly one of ours which is missing: its assertions would never be checked."""
+        missing = {*cls.model_fields, "expectations"} - value.keys()
+        for key in value.keys() - {*cls.model_fields, "expectations"}:
+            if close := get_close_matches(str(key), missing, n=1, cutoff=_NEARLY):
+                raise ValueError(f"the key {excerpt(key, 80)} is not known; did you mean {close[0]!r}?")
 
     @field_validator("id", mode="before")
     @classmethod

@@ -28,6 +28,7 @@ def written(folder: Path, content: Any) -> Path:
         ({"assertions": [{"text": "a", "passed": True, "of": "another program"}]}, ["a"]),
         ({"assertions": [{"type": "file_exists", "path": "a.csv"}]}, ['{"type": "file_exists", "path": "a.csv"}']),
         ({"assertions": None}, []),
+        ({"assertions": ["a"], "assertion": "of another program", "grading": {}}, ["a"]),
         ({}, []),
     ],
 )
@@ -53,6 +54,9 @@ def test_a_check_keeps_its_sentence_and_its_options(tmp_path: Path) -> None:
         ({"prompt": "p", "assertions": [5]}, r"evals\[0\].assertions\[0\].*text or type"),
         ({"prompt": "p", "assertions": [{"type": 5}]}, r"type names the scorer"),
         ({"prompt": "p", "assertions": ["a"], "expectations": ["b"]}, "two names of one list"),
+        ({"prompt": "p", "asertions": ["a"], "expected_output": "x"}, "\"asertions\" is not known; did you mean 'assertions'"),
+        ({"prompt": "p", "expectation": ["a"]}, "did you mean 'expectations'"),
+        ({"prompt": "p", "expected_ouput": "x"}, "did you mean 'expected_output'"),
         ({"prompt": "p", "files": ["../../etc/passwd"]}, "leads out of the folder"),
         ({"prompt": "p", "files": ["/etc/passwd"]}, "relative to the folder"),
         ({"prompt": "p", "files": ["C:\\x"]}, "relative to the folder"),
