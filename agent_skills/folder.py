@@ -134,7 +134,7 @@ def find_agent_skills(root: Path | str) -> FoundAgentSkills:
 def skill_files(root: Path, remarks: list[str], most: int) -> Iterator[Path]:
     """The ``SKILL.md`` of every folder, by the rules of `find_agent_skills`, but in at most so many folders.
 
-    What was not searched is added to the remarks.
+    A folder in its place is one that cannot be read, and hides nothing beside it. What was not searched is added to the remarks.
     """
     left, links, deep, closed = [(root, 0)], list[str](), list[str](), list[str]()
     searched = 0
@@ -145,6 +145,8 @@ def skill_files(root: Path, remarks: list[str], most: int) -> Iterator[Path]:
             yield file
             continue
         below = _subfolders(folder, links, closed)
+        if folder / SKILL_TEXT in below:
+            yield folder / SKILL_TEXT
         if depth == MAX_DEPTH:
             deep += [str(folder)] * bool(below)
         else:

@@ -109,7 +109,8 @@ def test_a_folder_that_is_called_like_the_file_hides_nothing(tmp_path: Path) -> 
     (tmp_path / "SKILL.md").mkdir()
     (tmp_path / "loop").symlink_to("loop")
     write(tmp_path / "pdf")
-    assert [skill.name for skill in find_agent_skills(tmp_path).skills] == ["pdf"]
+    found = find_agent_skills(tmp_path)
+    assert ([skill.name for skill in found.skills], [each.path for each in found.invalid]) == (["pdf"], [tmp_path / "SKILL.md"])
 
 
 def test_many_folders_are_not_all_searched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -50,6 +50,17 @@ def test_what_is_no_file_is_not_opened(tmp_path: Path) -> None:
     assert "skill-file-unreadable" in codes(folder)
 
 
+def test_a_folder_in_the_place_of_the_file_is_not_passed_over(tmp_path: Path) -> None:
+    write(tmp_path)
+    (tmp_path / "other" / "SKILL.md").mkdir(parents=True)
+    (tmp_path / "docs" / "skill.md").mkdir(parents=True)
+    found = lint([tmp_path]).skills
+    assert [skill.folder.name for skill in found if "skill-file-unreadable" in [each.code for each in skill.findings]] == [
+        "other"
+    ]
+    assert len(found) == 2
+
+
 def test_links_are_not_followed_out(tmp_path: Path) -> None:
     secret = tmp_path / "outside" / "key.txt"
     secret.parent.mkdir()
