@@ -109,6 +109,12 @@ STATISTICS = {
         ({}, "sensitivity", "this sample could only have shown ±19.9 pp or more; ±5 pp needs about 120 tasks"),
         ({"tasksNeeded": None}, "sensitivity", "this sample could only have shown ±19.9 pp or more"),
         (
+            {"adjustedP": 0.0312, "smallestEffect": 0.577},
+            "sensitivity",
+            "a sample like this shows ±57.7 pp or more in four cases of five, less more seldom; ±5 pp needs about 120 tasks",
+        ),
+        ({"adjustedP": 0.0312, "tasksNeeded": None}, "sensitivity", "this sample could only have shown ±19.9 pp or more"),
+        (
             {"smallestEffect": None},
             "sensitivity",
             "what this sample could have shown is not known: the tasks' differences do not vary",
