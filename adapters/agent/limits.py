@@ -5,7 +5,7 @@ from __future__ import annotations
 from eval_skills.adapters.agent.config import AgentConfig
 from eval_skills.adapters.agent.transcript import SKILL_LOADED, Transcript
 from eval_skills.adapters.sandbox.limits import too_long
-from eval_skills.core.errors import ItemError, SkillError
+from eval_skills.core.errors import ContractError, ItemError, SkillError
 
 
 class Enough:
@@ -33,6 +33,9 @@ class Enough:
         most, cost = self._config.max_cost_usd, transcript.cost_usd
         if most is not None and cost is not None and cost > most:
             return SkillError(f"the agent has cost ${cost:.4g}, more than adapterConfig.maxCostUsd, ${most:g}; it was ended")
+        if most is not None and transcript.unread_cost:
+            said = f"the agent reported a cost that cannot be read, {transcript.unread_cost}"
+            return ContractError(f"{said}, so adapterConfig.maxCostUsd cannot be held; give costUsd as a number of USD")
         if transcript.steps > self._config.max_steps:
             return too_many_steps(self._config)
         if transcript.size > self._config.max_output_bytes:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import posixpath
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from eval_skills.adapters.agent.loads import Loads, loads_in
 from eval_skills.core.messages.roles import UNREAD
@@ -19,6 +19,12 @@ MAX_TEXT_CHARS = 100_000
 
 SKILL_LOADED = "skill_loaded"
 """The `finish_reason` of an agent that was ended because it had loaded a skill."""
+
+
+Figure = Literal["prompt", "completion", "cost"]
+"""What is added up over the turns: tokens of the prompts, tokens of the replies, USD."""
+
+_MOST: dict[Figure, Any] = {"prompt": MAX_TOKENS, "completion": MAX_TOKENS, "cost": MAX_COST_USD}
 
 
 @dataclass(slots=True)
@@ -59,9 +65,10 @@ class Transcript:
         self._loaded: dict[str, None] = {}
         self._entered: set[str] = set()
         self._answer: str | None = None
-        self._prompt_tokens: int | None = None
-        self._completion_tokens: int | None = None
-        self._cost_usd: float | None = None
+        self._figures: dict[Figure, Any] = {}
+        self._unknown_figures: set[Figure] = set()
+        self._reported: set[frozenset[Figure]] = set()
+        self.unread_cost = ""
         self._observed = self._counts_steps = False
         self._unknown = ""
         self._mentioned: dict[str, str] = {}
@@ -154,13 +161,38 @@ class Transcript:
         return [(call.id, call.arguments) for call in self._calls if call.name == name]
 
     def usage(self, prompt: int | None, completion: int | None) -> None:
-        """Tokens to add; None is unknown. They say nothing of what was called."""
-        self._prompt_tokens = _sum(self._prompt_tokens, prompt, MAX_TOKENS)
-        self._completion_tokens = _sum(self._completion_tokens, completion, MAX_TOKENS)
+        """Tokens of a turn, to add; of one that is None the sum is unknown. They say nothing of what was called."""
+        self._add({"prompt": prompt, "completion": completion})
 
     def cost(self, usd: float | None) -> None:
-        """USD to add; None is unknown."""
-        self._cost_usd = _sum(self._cost_usd, usd, MAX_COST_USD)
+        """USD of a turn, to add; None is unknown, and then so is the sum."""
+        self._add({"cost": usd})
+
+    def figures(self, given: Mapping[Figure, float | None]) -> None:
+        """Those of the figures that one report has, to add; None is one that cannot be read. Reports may have different ones; but
+        where a report has one beside another, and a second report has the other alone, the first is known in part, so its sum
+        is unknown."""
+        self._add(given)
+        self._reported.add(frozenset(given))
+
+    def unread_figure(self, figure: Figure, given: str) -> None:
+        """A report has this figure, and it cannot be read, so the sum is unknown; `given` is what stands there."""
+        self._add({figure: None})
+        if figure == "cost":
+            self.unread_cost = self.unread_cost or given
+
+    def _add(self, given: Mapping[Figure, float | None]) -> None:
+        for figure, value in given.items():
+            if value is None:
+                self._unknown_figures.add(figure)
+            else:
+                self._figures[figure] = min(self._figures.get(figure, 0) + value, _MOST[figure])
+
+    def _sum(self, figure: Figure) -> Any:
+        """All of a figure; None where any of it is unknown."""
+        beside = {each for report in self._reported if figure in report for each in report}
+        in_part = any(figure not in report and report & beside for report in self._reported)
+        return None if in_part or figure in self._unknown_figures else self._figures.get(figure)
 
     def step(self) -> None:
         """A turn of the agent's model."""
@@ -201,8 +233,9 @@ class Transcript:
 
     @property
     def cost_usd(self) -> float | None:
-        """What was spent so far; None where that is unknown."""
-        return self._cost_usd
+        """What is known to have been spent so far; None where nothing is."""
+        cost: float | None = self._figures.get("cost")
+        return cost
 
     @property
     def skills_loaded(self) -> list[str]:
@@ -229,8 +262,8 @@ class Transcript:
             output=self.output,
             messages=messages or None,
             tool_calls=calls if known else None,
-            usage=Usage(prompt_tokens=self._prompt_tokens, completion_tokens=self._completion_tokens),
-            cost_usd=self._cost_usd,
+            usage=Usage(prompt_tokens=self._sum("prompt"), completion_tokens=self._sum("completion")),
+            cost_usd=self._sum("cost"),
             skills_loaded=self.skills_loaded if self._loads_are_known(known) else None,
             steps=self.steps if self._counts_steps and not unknown else None,
             files=self.files,
@@ -300,12 +333,6 @@ class Transcript:
             return [self._kept(each) for each in value]
         self.size += 8
         return value
-
-
-def _sum(known: Any, more: Any, most: Any) -> Any:
-    if more is None:
-        return known
-    return min((known or 0) + more, most)
 
 
 def _written(message: dict[str, Any]) -> dict[str, Any]:

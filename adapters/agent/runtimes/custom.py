@@ -27,7 +27,7 @@ from typing import Any
 
 from eval_skills.adapters.agent.config import AgentConfig
 from eval_skills.adapters.agent.runtimes.base import AgentRun, Command
-from eval_skills.adapters.agent.transcript import Transcript
+from eval_skills.adapters.agent.transcript import Figure, Transcript
 from eval_skills.adapters.agent.workspace import SKILLS_FOLDER, install_skills
 from eval_skills.adapters.answer.calls import read_arguments, tool_call_of
 from eval_skills.adapters.answer.envelope import parse_json
@@ -151,16 +151,29 @@ def _tool_result(event: dict[str, Any], transcript: Transcript) -> None:
 
 
 def _usage(event: dict[str, Any], transcript: Transcript) -> None:
-    transcript.usage(_number(event.get("promptTokens"), int), _number(event.get("completionTokens"), int))
-    transcript.cost(_number(event.get("costUsd"), float))
-
-
-def _number(value: Any, kind: type) -> Any:
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
+    """The figures under their names in any spelling; one that is not a number, or has nearly such a name, is unknown."""
+    given: dict[Figure, float | None] = {}
+    for key, value in event.items():
+        figure = _figure(key)
+        if figure is None or value is None:
+            continue
+        if _letters(key) in _FIGURES and isinstance(value, int | float) and not isinstance(value, bool) and value >= 0:
+            given[figure] = float(value) if figure == "cost" else int(value)
+        else:
+            given[figure] = None
+            transcript.unread_figure(figure, f"{key}: {excerpt(value)}")
+    transcript.figures(given)
+    if None in given.values():
         raise TypeError
-    return kind(value)
+
+
+def _figure(key: str) -> Figure | None:
+    near = get_close_matches(_letters(key), _FIGURES, n=1, cutoff=0.8)
+    return _FIGURES[near[0]] if near else None
+
+
+def _letters(name: str) -> str:
+    return re.sub("[^a-z]", "", name.lower())
 
 
 def _id(event: dict[str, Any]) -> str | None:
@@ -207,6 +220,8 @@ _EVENTS: dict[str, Callable[[dict[str, Any], Transcript], None]] = {
 _OF_CALLS = frozenset({"tool_call", "tool_result", "skill_loaded"})
 _TELLING = _OF_CALLS | {"message", "step"}
 """The events without which it is not known what was called, or how often the model was asked."""
+
+_FIGURES: dict[str, Figure] = {"prompttokens": "prompt", "completiontokens": "completion", "costusd": "cost"}
 
 _LOOKS, _ITEMS = ("tool", "function", "program"), ("function_call", "custom_tool_call", "mcp_call")
 _OF_AN_ITEM = frozenset({"call_id", "tool_call_id"})
@@ -268,7 +283,7 @@ def _name_of(raw: Any) -> str:
 
 def _means_a_call(kind: Any) -> bool:
     """Whether a type that is not known is nearly that of a call."""
-    letters = re.sub("[^a-z]", "", kind.lower()) if isinstance(kind, str) else ""
+    letters = _letters(kind) if isinstance(kind, str) else ""
     return any(word in letters for word in _WORDS) or bool(get_close_matches(letters, _WORDS, n=1, cutoff=0.8))
 
 
@@ -277,6 +292,8 @@ def _note_unreadable(line: str, transcript: Transcript) -> None:
     if not line.lstrip().startswith(("{", "[", '"type"')):
         return
     kinds = _TYPE.findall(line)
+    for figure in _FIGURES.values() if "usage" in kinds else ():
+        transcript.unread_figure(figure, one_line(line, 200))
     cut = kinds and line.rstrip().endswith(kinds[-1])
     if any(kind in _TELLING or _means_a_call(kind) for kind in kinds) or (
         cut and any(each.startswith(kinds[-1]) for each in _TELLING)

@@ -123,8 +123,7 @@ def _note_cost(part: dict[str, Any], transcript: Transcript) -> None:
     cache = table(tokens.get("cache"))
     prompt = _sum(tokens.get("input"), cache.get("read"), cache.get("write"))
     transcript.usage(prompt, _sum(tokens.get("output"), tokens.get("reasoning")))
-    if part.get("cost"):
-        transcript.cost(part["cost"])
+    transcript.cost(part.get("cost") or None)
 
 
 def _sum(*values: Any) -> int | None:

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from eval_skills.adapters.agent.config import AgentConfig
+from eval_skills.adapters.agent.limits import Enough
 from eval_skills.adapters.agent.runtimes.custom import Custom
 from eval_skills.adapters.agent.transcript import Transcript
 from eval_skills.core.models import EvalTask, SkillResponse
@@ -160,3 +162,55 @@ def test_tokens_and_an_answer_say_nothing_of_what_was_called() -> None:
     usage = {"type": "usage", "promptTokens": 9, "completionTokens": 4}
     assert read(usage, DONE).tool_calls is None
     assert read(usage, STEP, DONE).tool_calls == []
+
+
+def usage(**figures: Any) -> dict[str, Any]:
+    return {"type": "usage", **figures}
+
+
+def spent(*lines: dict[str, Any] | str) -> tuple[int | None, int | None, float | None]:
+    response = read(*lines, STEP, DONE)
+    assert response.usage is not None
+    return response.usage.prompt_tokens, response.usage.completion_tokens, response.cost_usd
+
+
+WHOLE = usage(promptTokens=50, completionTokens=5, costUsd=0.1)
+
+
+@pytest.mark.parametrize(
+    ("lines", "sums"),
+    [
+        pytest.param([WHOLE, WHOLE], (100, 10, 0.2), id="each-turn-has-all"),
+        pytest.param([usage(prompt_tokens=50, completion_tokens=5, cost_usd=0.1)], (50, 5, 0.1), id="snake-case"),
+        pytest.param([usage(promptTokens=50), usage(completionTokens=5), usage(costUsd=0.1)], (50, 5, 0.1), id="apart"),
+        pytest.param(
+            [usage(promptTokens=50, completionTokens=5)] * 2 + [usage(costUsd=0.1)], (100, 10, 0.1), id="cost-at-the-end"
+        ),
+        pytest.param([WHOLE, usage(promptTokens=50)], (100, None, None), id="a-turn-without-the-rest"),
+        pytest.param([usage(promptTokens=50, completionTokens=5), WHOLE], (100, 10, None), id="a-turn-without-a-cost"),
+        pytest.param([usage(promptTokens=50, completionTokens=None, costUsd=None)], (50, None, None), id="nulls"),
+        pytest.param([WHOLE, usage(promptTokens="50")], (None, None, None), id="a-text"),
+        pytest.param([usage(promptTokens=50, completionTokens=5, costUsd="0.1")], (50, 5, None), id="a-cost-in-quotes"),
+        pytest.param([WHOLE, usage(promptTokens=1, completionTokens=-5, costUsd=0.1)], (51, None, 0.2), id="negative"),
+        pytest.param([WHOLE, usage(promptTokens=1, completionToken=5, costUsd=0.1)], (51, None, 0.2), id="misspelt"),
+        pytest.param([WHOLE, '{"type": "usage", "promptTokens": 5, "cos'], (None, None, None), id="cut-off"),
+    ],
+)
+def test_sums_are_whole_or_unknown(lines: list[dict[str, Any] | str], sums: tuple[Any, ...]) -> None:
+    assert spent(*lines) == sums
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        pytest.param(usage(cost_usd=100), "has cost $100, more than", id="snake-case"),
+        pytest.param(usage(costUsd="100"), 'reported a cost that cannot be read, costUsd: "100"', id="in-quotes"),
+        pytest.param(usage(costUsdd=100), "reported a cost that cannot be read, costUsdd: 100", id="misspelt"),
+        pytest.param(usage(promptTokens=100), None, id="no-cost"),
+    ],
+)
+def test_a_limit_of_the_cost_holds_for_each_spelling_and_is_never_passed_over(line: dict[str, Any], said: str | None) -> None:
+    transcript, enough = Transcript(), Enough(AgentConfig(max_cost_usd=0.5))
+    Custom().read(json.dumps(line), transcript)
+    assert enough.check(transcript) is (said is not None)
+    assert said is None or said in str(enough.problem)

@@ -62,6 +62,13 @@ def test_opencode_tokens_of_caches_and_thoughts_and_its_prices_count() -> None:
     assert (response.usage, response.cost_usd) == (Usage(prompt_tokens=222, completion_tokens=24), 0.5)
 
 
+def test_opencode_a_turn_of_an_unknown_price_leaves_the_cost_unknown() -> None:
+    finish = {"type": "step_finish", "part": {"tokens": {"input": 10, "output": 5}, "cost": 0.25}}
+    free = {"type": "step_finish", "part": {"tokens": {"input": 10}, "cost": 0}}
+    response = read("opencode", finish, free).response()
+    assert (response.usage, response.cost_usd) == (Usage(prompt_tokens=20, completion_tokens=None), None)
+
+
 def test_gemini_messages_come_in_parts_and_thoughts_are_in_the_total_alone() -> None:
     stats = {"total_tokens": 160, "input_tokens": 100, "output_tokens": 20}
     parts = [{"type": "message", "role": "assistant", "content": part, "delta": True} for part in ("Good ", "day", ".")]
