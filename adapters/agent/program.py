@@ -149,12 +149,14 @@ class Program:
         """
         self._reached = asyncio.get_running_loop().create_future()
         self._child = await spawn(self._launch, self._on_stdout)
+        ended_by_itself = False
         try:
             await asyncio.wait([self._child.ended, self._reached], return_when=asyncio.FIRST_COMPLETED)
+            ended_by_itself = not self._reached.done()
         finally:
             await shield_cleanup(self._child.stop())
             self._on_line(self._lines.flush())
-            await shield_cleanup(asyncio.to_thread(self._complete))
+            await shield_cleanup(asyncio.to_thread(self._complete, ended_by_itself))
         if (problem := self._enough.problem) is not None:
             raise problem
         if not self._enough.reached:
@@ -187,7 +189,13 @@ class Program:
             if self._child is not None:
                 self._child.mute()
 
-    def _complete(self) -> None:
+    def _complete(self, ended_by_itself: bool) -> None:
+        if ended_by_itself and self._transcript.lacks:
+            remark = (
+                f"the agent ended without {self._transcript.lacks}: what it did after its last event, if anything, is not known"
+            )
+            self._transcript.unknown(remark)
+            self._log.add(f"{remark}\n".encode())
         if isinstance(self._runtime, KeepsRecord) and (remark := self._runtime.complete(self._home, self._transcript)):
             self._log.add(f"{remark}\n".encode())
 
@@ -195,6 +203,7 @@ class Program:
         try:
             return self._runtime.read(line, self._transcript) is not False
         except Exception:  # noqa: BLE001 - a line that an agent's newer version prints otherwise is a line of its log
+            self._transcript.unknown(f"expected an event that can be read, got {one_line(line, 200)}")
             return False
 
     def _refuse_failure(self, child: Child) -> None:

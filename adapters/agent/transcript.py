@@ -46,7 +46,8 @@ class Transcript:
     unknown where a call that did not fail may have loaded more.
     Until something other than the answer and its tokens is noted, what was called and loaded is unknown: an agent may tell
     nothing. `observed` says that everything will be told, and so that nothing was called yet. `session_id` is the agent's own
-    name for the session, by which a record is found that it keeps itself. Texts over `MAX_TEXT_CHARS` are cut. `size` is about
+    name for the session, by which a record is found that it keeps itself. `lacks` is what has still to come before an agent that
+    ends by itself has told everything; "" for nothing. Texts over `MAX_TEXT_CHARS` are cut. `size` is about
     how many characters are kept.
     """
 
@@ -69,6 +70,7 @@ class Transcript:
         self._unknown_figures: set[Figure] = set()
         self._reported: set[frozenset[Figure]] = set()
         self.unread_cost = ""
+        self.lacks = ""
         self._observed = self._counts_steps = False
         self._unknown = ""
         self._mentioned: dict[str, str] = {}

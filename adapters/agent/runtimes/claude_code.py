@@ -14,9 +14,12 @@ from typing import Any
 
 from eval_skills.adapters.agent.config import AgentConfig
 from eval_skills.adapters.agent.runtimes.base import AgentRun, Command
-from eval_skills.adapters.agent.runtimes.events import another_attempt_helps, count, event_of, text_of
+from eval_skills.adapters.agent.runtimes.events import RESULT, another_attempt_helps, count, event_of, not_read, text_of
 from eval_skills.adapters.agent.transcript import Transcript
 from eval_skills.adapters.agent.workspace import install_skills
+from eval_skills.core.messages.tool_calls import call_in, tool_call
+from eval_skills.core.messages.tool_results import result_in
+from eval_skills.core.text import excerpt
 
 KEY = "ANTHROPIC_API_KEY"
 
@@ -66,7 +69,8 @@ class ClaudeCode:
         """One event."""
         event = event_of(line)
         if event is None:
-            return False
+            return not_read(line, transcript)
+        transcript.lacks = "" if event["type"] == "result" else transcript.lacks or RESULT
         if event["type"] == "assistant":
             _note_said(event, transcript)
         elif event["type"] == "user":
@@ -95,13 +99,22 @@ def _note_said(event: dict[str, Any], transcript: Transcript) -> None:
     for block in _blocks(event):
         if block.get("type") == "text" and own and block.get("text"):
             transcript.message("assistant", block["text"])
-        elif block.get("type") == "tool_use":
-            transcript.tool_call(block.get("id"), block["name"], block.get("input"))
+        elif (call := call_in(block)) is not None:
+            _note_call(call, transcript)
+    _note_results(event, transcript)
+
+
+def _note_call(raw: Any, transcript: Transcript) -> None:
+    """Of its own tools, and of those that run at its provider (``server_tool_use``, ``mcp_tool_use``)."""
+    if (call := tool_call(raw)) is None:
+        transcript.unknown(f"expected tool calls that name their tool, got {excerpt(raw)}")
+    else:
+        transcript.tool_call(call.id, call.name, call.arguments)
 
 
 def _note_results(event: dict[str, Any], transcript: Transcript) -> None:
     for block in _blocks(event):
-        if block.get("type") == "tool_result":
+        if result_in(block) is not None:
             said = _said(block.get("content"))
             transcript.tool_result(block.get("tool_use_id"), said, said or "failed" if block.get("is_error") else None)
 

@@ -16,7 +16,7 @@ from typing import Any
 from eval_skills.adapters.agent.config import AgentConfig
 from eval_skills.adapters.agent.runtimes import codex_record
 from eval_skills.adapters.agent.runtimes.base import AgentRun, Command
-from eval_skills.adapters.agent.runtimes.events import another_attempt_helps, count, event_of, message_of, text_of
+from eval_skills.adapters.agent.runtimes.events import another_attempt_helps, count, event_of, message_of, not_read, text_of
 from eval_skills.adapters.agent.transcript import Transcript
 from eval_skills.adapters.agent.workspace import install_skills
 
@@ -58,7 +58,7 @@ class Codex:
         """One event."""
         event = event_of(line)
         if event is None:
-            return False
+            return not_read(line, transcript)
         kind = event["type"]
         if kind == "thread.started":
             transcript.session_id = text_of(event.get("thread_id"))

@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
+from typing import Any, Literal
 
+from eval_skills.adapters.agent.transcript import Transcript
 from eval_skills.adapters.answer.envelope import parse_json
+from eval_skills.core.text import one_line
+
+RESULT = "its final event `result`"
+"""What the stream of an agent ends with that tells its result in an event of that type."""
+
+_TYPE = re.compile(r'"type"\s*:')
 
 _PASSING = re.compile(
     r"\b(?:408|429|500|502|503|504|529)\b"
@@ -26,6 +33,22 @@ def event_of(line: str) -> dict[str, Any] | None:
     except ValueError:
         return None
     return event if isinstance(event, dict) and isinstance(event.get("type"), str) else None
+
+
+def not_read(line: str, transcript: Transcript) -> Literal[False]:
+    """That a line is not an event. One that begins as such was cut off, or two were written into one another: what was called is
+    unknown."""
+    if line.lstrip().startswith("{") and _TYPE.search(line) and not _is_json(line):
+        transcript.unknown(f"expected an event on a line of its own, got {one_line(line, 200)}")
+    return False
+
+
+def _is_json(line: str) -> bool:
+    try:
+        parse_json(line.encode())
+    except ValueError:
+        return False
+    return True
 
 
 def another_attempt_helps(message: str) -> bool:

@@ -13,7 +13,7 @@ from typing import Any
 
 from eval_skills.adapters.agent.config import AgentConfig
 from eval_skills.adapters.agent.runtimes.base import AgentRun, Command
-from eval_skills.adapters.agent.runtimes.events import another_attempt_helps, count, event_of, message_of
+from eval_skills.adapters.agent.runtimes.events import RESULT, another_attempt_helps, count, event_of, message_of, not_read
 from eval_skills.adapters.agent.transcript import Transcript
 from eval_skills.adapters.agent.workspace import install_skills
 
@@ -59,8 +59,9 @@ class Gemini:
         """One event."""
         event = event_of(line)
         if event is None:
-            return False
+            return not_read(line, transcript)
         kind = event["type"]
+        transcript.lacks = "" if kind == "result" else transcript.lacks or RESULT
         if kind == "message" and event.get("role") == "assistant":
             transcript.turn()
             transcript.message("assistant", event["content"], more=event.get("delta") is True)
@@ -93,8 +94,11 @@ def _settings(config: AgentConfig) -> dict[str, Any]:
 
 
 def _note_end(event: dict[str, Any], transcript: Transcript) -> None:
-    """Thoughts are in the total alone."""
+    """Thoughts are in the total alone. More calls than were told may be those of a helper, or of events that are lost."""
     stats = event.get("stats") or {}
+    counted, told = count(stats.get("tool_calls")), len(transcript.called)
+    if counted is not None and counted > told:
+        transcript.unknown(f"the agent counted {counted} tool calls, and told of {told}")
     prompt, total = count(stats.get("input_tokens")), count(stats.get("total_tokens"))
     if prompt is not None and total:
         transcript.usage(prompt, max(total - prompt, 0))

@@ -14,7 +14,7 @@ from typing import Any
 
 from eval_skills.adapters.agent.config import AgentConfig
 from eval_skills.adapters.agent.runtimes.base import AgentRun, Command
-from eval_skills.adapters.agent.runtimes.events import another_attempt_helps, count, event_of, message_of, table
+from eval_skills.adapters.agent.runtimes.events import another_attempt_helps, count, event_of, message_of, not_read, table
 from eval_skills.adapters.agent.transcript import Transcript
 from eval_skills.adapters.agent.workspace import install_skills
 
@@ -63,7 +63,7 @@ class Opencode:
         """One event."""
         event = event_of(line)
         if event is None:
-            return False
+            return not_read(line, transcript)
         part = table(event.get("part"))
         kind = event["type"]
         if kind == "step_start":
