@@ -95,6 +95,23 @@ def shown_dimensions(reports: Sequence[SkillCompletionReport]) -> list[str]:
     return [] if names == ["output_quality"] else names
 
 
+def k_of(report: SkillCompletionReport) -> str:
+    """The k of pass@k; the letter where the report does not say it."""
+    k = report.evaluator_metadata.get("k")
+    return str(k) if isinstance(k, int) else "k"
+
+
+def benchmarks_of(reports: Iterable[SkillCompletionReport]) -> list[str]:
+    """The benchmarks of reports as these know them: ``sums 1.0.0, scored by binary``, or the id alone."""
+    return list(dict.fromkeys(map(_benchmark_of, reports)))
+
+
+def _benchmark_of(report: SkillCompletionReport) -> str:
+    version, scoring = (report.evaluator_metadata.get(name) for name in ("benchmarkVersion", "scoringMethod"))
+    named = f"{report.benchmark_id} {version}" if version else report.benchmark_id
+    return f"{named}, scored by {scoring}" if scoring else named
+
+
 def dimension_title(name: str) -> str:
     """``tool_accuracy`` as ``Tool accuracy``, ``rubric.completeness`` as ``Rubric: completeness``."""
     words = name.replace("_", " ").replace(".", ": ")

@@ -17,7 +17,7 @@ from markupsafe import Markup
 from eval_skills.core.models import SkillCompletionReport
 from eval_skills.core.text import plural
 from eval_skills.reporting import numbers
-from eval_skills.reporting.context import ReportContext, dimension_title, mean_of, ranked, shown_dimensions
+from eval_skills.reporting.context import ReportContext, benchmarks_of, dimension_title, k_of, mean_of, ranked, shown_dimensions
 from eval_skills.reporting.costs import cost_text, earlier_figures, tokens_text
 from eval_skills.reporting.escape import excerpt, markdown
 from eval_skills.reporting.judging import (
@@ -69,6 +69,7 @@ def render(reports: Sequence[SkillCompletionReport], context: ReportContext) -> 
         sections=sections,
         forbidden_tool_alerts=forbidden_tool_alerts([section.report for section in sections]),
         skills_shown=SKILLS_SHOWN,
+        benchmarks=benchmarks_of([section.report for section in sections]),
         first_token=any(report.latency.time_to_first_token_p50_ms is not None for report in reports),
         dimensions=shown_dimensions(reports),
         ranking=any(report.ranking for report in reports),
@@ -130,6 +131,7 @@ def _environment() -> Environment:
         judging_notes,
         judges_table,
         earlier_figures,
+        k_of,
     )
     environment.filters |= {function.__name__: function for function in plain}
     environment.filters |= {"trusted": _trusted(str), "corrected_rate": _trusted(corrected_rate)}

@@ -107,13 +107,14 @@ def page_of_run(environ: Mapping[str, str]) -> str | None:
 
 
 def code(text: object, limit: int = SENTENCE_LENGTH) -> str:
-    """Any text as a code span of one line, fit for a table cell, cut to `limit` characters; of blank text, that it is."""
+    """Any text as a code span of one line, cut to `limit` characters; of blank text, that it is. `_table` escapes its ``|``: in a
+    cell alone it would end something."""
     line = excerpt(visible_line(str(text)), limit)
     if not line.strip():
         return "*(blank)*"
     fence = "`" * (_longest_run(line) + 1)
     pad = " " if line.startswith(("`", " ")) or line.endswith(("`", " ")) else ""
-    return f"{fence}{pad}{line}{pad}{fence}".replace("|", "\\|")
+    return f"{fence}{pad}{line}{pad}{fence}"
 
 
 def block(value: object, limit: int = ANSWER_LENGTH) -> str:
@@ -181,7 +182,8 @@ def _table(columns: str, rows: Sequence[Sequence[str]], more: int, of: str) -> s
     names = columns.split("|")
     head = [f"| {' | '.join(name.strip().rstrip(':') for name in names)} |"]
     head.append(f"|{'|'.join('--:' if name.strip().endswith(':') else ':--' for name in names)}|")
-    lines = [*head, *(f"| {' | '.join(row)} |" for row in rows)]
+    cells = ([cell.replace("|", "\\|") for cell in row] for row in rows)
+    lines = [*head, *(f"| {' | '.join(row)} |" for row in cells)]
     return "\n".join([*lines, *(["", f"… and {plural(more, f'more {of}')}"] if more > 0 else [])])
 
 

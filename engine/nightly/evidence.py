@@ -157,7 +157,12 @@ def _reference(store: Store, kind: ReferenceKind, names: Mapping[str, set[str] |
 
 def last_good_runs(evidence: SuiteEvidence) -> list[str | None]:
     """The run of the last good night of each report's skill, in their order."""
-    return [_last_good(evidence.run, evidence.history, report) for report in evidence.run.reports]
+    return [last_good_run(evidence, report) for report in evidence.run.reports]
+
+
+def last_good_run(evidence: SuiteEvidence, report: SkillCompletionReport) -> str | None:
+    """The run of the last good night of the skill of a report, be it reachable tonight or not."""
+    return _last_good(evidence.run, evidence.history, report)
 
 
 def _last_good(run: SuiteRun, history: SuiteHistory, report: SkillCompletionReport) -> str | None:

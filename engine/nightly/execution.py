@@ -17,7 +17,16 @@ from eval_skills.engine.evaluation.resume import plan_for
 from eval_skills.engine.evaluation.summary import RunSummary
 from eval_skills.engine.nightly.effect import effect_run, night_effect
 from eval_skills.engine.nightly.events import prune_old_items, record_night
-from eval_skills.engine.nightly.evidence import SuiteEvidence, SuiteRun, gather, gone, judge_of, last_good_runs, suite_run
+from eval_skills.engine.nightly.evidence import (
+    SuiteEvidence,
+    SuiteRun,
+    gather,
+    gone,
+    judge_of,
+    last_good_run,
+    last_good_runs,
+    suite_run,
+)
 from eval_skills.engine.nightly.plan import NightPlan, plan_night
 from eval_skills.engine.nightly.request import NightlyRequest, Suite
 from eval_skills.engine.nightly.summary import NightSummary, SkillOutcome, SuiteOutcome
@@ -128,7 +137,7 @@ def concluded(night: NightPlan, evidence: Sequence[SuiteEvidence], fresh: Mappin
     """Classify every skill."""
     classifications = classify(night.night_id, [skill for each in evidence for skill in each.skills], fresh)
     numbered = iter(enumerate(classifications))
-    suites = [_outcome(each, [next(numbered) for _ in each.skills], fresh, night.baseline) for each in evidence]
+    suites = [suite_outcome(each, [next(numbered) for _ in each.skills], fresh, night.baseline) for each in evidence]
     return NightSummary(night_id=night.night_id, store=night.store.path, suites=suites)
 
 
@@ -141,9 +150,10 @@ def record(night: NightPlan, summary: NightSummary) -> None:
     _write_effects(night, summary.suites)
 
 
-def _outcome(
+def suite_outcome(
     evidence: SuiteEvidence, numbered: Sequence[tuple[int, Classification]], fresh: Mapping[int, FreshRuns], baseline: str | None
 ) -> SuiteOutcome:
+    """What became of a suite: its skills with their verdicts (`numbered`), and those that could not be reached or scored."""
     run = evidence.run
     skills = [
         SkillOutcome(
@@ -163,7 +173,13 @@ def _outcome(
         name=run.suite.name,
         run_id=run.run_id,
         benchmark_id=next((report.benchmark_id for report in [*run.reports, *run.unreachable]), None),
-        skills=[*skills, *(SkillOutcome(report=report, classification=down) for report in run.unreachable)],
+        skills=[
+            *skills,
+            *(
+                SkillOutcome(report=report, classification=down, last_good=last_good_run(evidence, report))
+                for report in run.unreachable
+            ),
+        ],
         gone=gone(run, evidence.history),
         failures=[*run.failures, *(fresh[index].problem for index, _ in numbered if index in fresh and fresh[index].problem)],
         diffs=evidence.documents(),

@@ -163,9 +163,9 @@ class NightSummary:
 
     @property
     def without_verdict(self) -> int:
-        """The number of items without a verdict, of the skills that ran."""
-        ran = [skill.report for suite in self.suites for skill in suite.skills if skill.classification.verdict != "failed"]
-        return sum(tally.missing for report in ran for tally in count_tallies(report.task_results).values())
+        """The number of items without a verdict, those of skills that could not be reached included."""
+        reports = [skill.report for suite in self.suites for skill in suite.skills]
+        return sum(tally.missing for report in reports for tally in count_tallies(report.task_results).values())
 
     def unproven(self, margin: float) -> list[str]:
         """Of which skills it is not proven that they lost less than `margin`, a sentence each; see `SkillOutcome.unproven`."""

@@ -147,7 +147,7 @@ def read_source(given: str, store: str) -> ReportSource:
     newest = max(moment if moment.tzinfo else moment.replace(tzinfo=UTC) for moment in moments)
     context, remarks = ReportContext(run_id=path.name, created_at=newest), []
     if (run := reported_run(reports)) is not None:
-        context = replace(context, partial=run.partial, min_completion=run.min_completion)
+        context = replace(context, run_id=run.run_id, partial=run.partial, min_completion=run.min_completion)
         if run.partial is not None:
             remarks = [f"{given} is of run {run.run_id}, which is unfinished: {items_of_planned(*run.partial)}"]
     return ReportSource(given, path.stem, reports, context, path, remarks)

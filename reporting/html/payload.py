@@ -9,7 +9,7 @@ from typing import Any
 
 from eval_skills.core.models import Benchmark, EvalTask, SkillCompletionReport, TagSummary, TaskResult, TurnResult
 from eval_skills.reporting import numbers
-from eval_skills.reporting.context import ReportContext, dimension_text, dimension_title, shown_dimensions
+from eval_skills.reporting.context import ReportContext, dimension_text, dimension_title, k_of, shown_dimensions
 from eval_skills.reporting.costs import cost_text, earlier_figures, tokens_text
 from eval_skills.reporting.escape import visible
 from eval_skills.reporting.html import across
@@ -193,8 +193,8 @@ def _figures(report: SkillCompletionReport) -> list[tuple[str, str]]:
         ("Errors and timeouts", numbers.rate(summary.error_rate)),
         ("Consistency over runs", numbers.score(summary.consistency_score)),
         ("Flaky tasks", numbers.rate(summary.flake_rate)),
-        (f"pass@{_k(report)}", numbers.rate(summary.pass_at_k)),
-        (f"pass^{_k(report)}", numbers.rate(summary.pass_hat_k)),
+        (f"pass@{k_of(report)}", numbers.rate(summary.pass_at_k)),
+        (f"pass^{k_of(report)}", numbers.rate(summary.pass_hat_k)),
         ("Composite", numbers.score(summary.composite_score)),
         ("Items (tasks × runs)", shape),
         (
@@ -208,12 +208,6 @@ def _figures(report: SkillCompletionReport) -> list[tuple[str, str]]:
         ("Cost", cost_text(report)),
         *earlier_figures(report),
     ]
-
-
-def _k(report: SkillCompletionReport) -> str:
-    """The k of pass@k; the letter where the report does not say it."""
-    k = report.evaluator_metadata.get("k")
-    return str(k) if isinstance(k, int) else "k"
 
 
 def _missing(report: SkillCompletionReport) -> list[tuple[str, str]]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from eval_skills.core.models import SkillCompletionReport
-from eval_skills.reporting.context import ReportContext, dimension_title, mean_of, ranked, shown_dimensions
+from eval_skills.reporting.context import ReportContext, benchmarks_of, dimension_title, mean_of, ranked, shown_dimensions
 from eval_skills.reporting.costs import cost_text
 from eval_skills.reporting.escape import script_json
 from eval_skills.reporting.html.across import totals
@@ -46,6 +46,7 @@ def render(reports: Sequence[SkillCompletionReport], context: ReportContext, *, 
         context=context,
         nav=navigation,
         rows=_rows(best_first, context),
+        known_benchmarks=benchmarks_of(best_first),
         benchmarks=list(dict.fromkeys(report.benchmark_id for report in best_first)),
         methods=_methods(best_first),
         totals=totals(best_first),

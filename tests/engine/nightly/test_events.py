@@ -139,6 +139,17 @@ def test_items_without_a_verdict_are_counted_where_nothing_is_news() -> None:
     assert summary.line == "1 of 1 suite ran, 1 skill: nothing to compare with yet; 2 items without a verdict"
 
 
+def test_items_of_a_skill_that_could_not_be_reached_are_without_a_verdict() -> None:
+    found = outcome("down", 0)
+    lost = [each.model_copy(update={"status": "error", "error_kind": "infra"}) for each in found.report.task_results]
+    down = replace(
+        found,
+        report=found.report.model_copy(update={"task_results": lost}),
+        classification=Classification(verdict="failed", explanation="it could not be reached"),
+    )
+    assert night(down).without_verdict == len(lost) > 0
+
+
 def test_what_could_not_be_judged_is_told() -> None:
     open_ = replace(outcome("adder", 0), classification=Classification(verdict="suspect", explanation="open", left_open=True))
     (event,) = events_of(night(open_))

@@ -21,6 +21,7 @@ from eval_skills.core.nightly.evidence import Classification, FreshRuns
 from eval_skills.core.store import Store, land_items, land_reports, table_of
 from eval_skills.engine.nightly.events import prune_old_items, record_night
 from eval_skills.engine.nightly.evidence import SuiteEvidence, SuiteRun, gather, gone, last_good_runs, suite_run
+from eval_skills.engine.nightly.execution import suite_outcome
 from eval_skills.engine.nightly.plan import LastNight, PastNight, SuiteHistory, needed_runs, suite_history
 from eval_skills.engine.nightly.request import Suite
 from eval_skills.engine.nightly.summary import NightSummary, SkillOutcome, SuiteOutcome
@@ -119,6 +120,14 @@ def nights(tmp_path: Path) -> Nights:
 
 def verdicts(*suites: SuiteOutcome) -> list[str]:
     return [skill.classification.verdict for suite in suites for skill in suite.skills]
+
+
+def test_a_skill_that_cannot_be_reached_still_has_its_last_good_night(nights: Nights) -> None:
+    first = nights.night(FINE)
+    report = first.skills[0].report
+    (evidence,) = nights.evidence(SuiteRun(suite=SUITE, run_id="20260102T000000Z-0001", reports=[], unreachable=[report]))
+    (down,) = suite_outcome(evidence, [], {}, None).skills
+    assert (down.classification.verdict, down.last_good) == ("failed", first.run_id)
 
 
 @pytest.mark.slow

@@ -18,7 +18,7 @@ from eval_skills.core.store import Journal, Store, land, write_manifest
 from eval_skills.engine.evaluation.plan import RunPlan
 from eval_skills.engine.evaluation.session import manifest_of
 from eval_skills.engine.stored_runs.reports import read_source, skill_reports_of
-from eval_skills.reporting import ReportContext, write_reports
+from eval_skills.reporting import ReportContext, render, write_reports
 from eval_skills.reporting.json_report import of_run, run_of
 
 RUN = "20261121T233824Z-3f9a"
@@ -127,6 +127,11 @@ def test_a_file_is_read_as_it_was_written(recorded: Callable[..., RunPlan], tmp_
     assert (found.reports, found.run_id) == (of_run(reports, run_of(context)), RUN)
     assert (found.file, found.stem, found.name) == (path, path.stem, str(path))
     assert found.context.created_at == reports[0].timestamp
+    assert f",{RUN}," in str(render("csv", found.reports, found.context))
+    asked = plan.benchmark
+    words = f"- Run: {RUN}\n", f"- Benchmark: {asked.id} {asked.version}, scored by {asked.scoring_method}\n"
+    shown = str(render("markdown", found.reports, found.context))
+    assert all(word in shown for word in words)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from eval_skills.core.models import SkillCompletionReport, TaskResult
-from eval_skills.reporting import ReportContext
+from eval_skills.reporting import ReportContext, render
 from eval_skills.reporting.html.across import (
     GROUPS_SHOWN,
     MatrixRow,
@@ -160,3 +160,4 @@ def test_tiles_say_which_k(make_report: MakeReport, context: ReportContext) -> N
     [known, unknown] = payload([make_report("a", evaluatorMetadata={"k": 3}), make_report("b")], context)["skills"]
     assert ("pass@3", "95.0 %") in known["figures"]
     assert ("pass@k", "95.0 %") in unknown["figures"]
+    assert "| pass@3 | 95.0 % |" in str(render("markdown", [make_report("a", evaluatorMetadata={"k": 3})], context))
