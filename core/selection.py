@@ -43,7 +43,8 @@ class SelectFilters(Model):
         missing = [tag for tag in self.required_tags if tag not in skill.tags]
         checks = (
             (_at_least(summary.completion_rate, self.min_completion_rate),
-             f"completion {summary.completion_rate:.1%} is under {self.min_completion_rate or 0:.1%} (minCompletionRate)"),
+             f"completion {f'{summary.completion_rate:.1%} is' if summary.has_verdict else 'is unknown, and may be'} "
+             f"under {self.min_completion_rate or 0:.1%} (minCompletionRate)"),
             (_at_least(interval.lower, lowest),
              f"the interval begins at {interval.lower:.1%}, under {lowest or 0:.1%} (minCompletionLowerBound)"),
             (_at_most(summary.error_rate, self.max_error_rate),
@@ -171,8 +172,8 @@ def _by_skill(reports: Sequence[SkillCompletionReport]) -> dict[str, SkillComple
 
 def _sort_key(report: SkillCompletionReport, strategy: SelectStrategy) -> tuple[bool, float]:
     values: dict[SortKey, float | None] = {
-        "compositeScore": report.summary.composite_score,
-        "completionRate": report.summary.completion_rate,
+        "compositeScore": report.summary.composite_score if report.summary.has_verdict else None,
+        "completionRate": report.summary.known_completion,
         "latency": report.latency.p95_ms,
         "tokenCost": report.whole_cost_usd,
     }

@@ -19,7 +19,7 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 
 from eval_skills.core.errors import EvalSkillsError, UsageError
 from eval_skills.core.store import Store
-from eval_skills.core.store.store import is_primary
+from eval_skills.core.store.store import COMPLETION, is_primary, known_completion
 from eval_skills.engine.monitor.state import MonitorState, read_state
 
 if TYPE_CHECKING:
@@ -29,8 +29,8 @@ QUANTILES = {"0.5": "p50_ms", "0.95": "p95_ms", "0.99": "p99_ms"}
 STATUSES = ("pass", "fail", "error", "timeout")
 _COUNTS = {"pass": "passed_items", "fail": "failed_items", "error": "error_items", "timeout": "timeout_items"}
 _REPORT = (
-    "run_id", "timestamp", "skill_id", "skill_version", "benchmark_id", "completion_rate", "origin", *QUANTILES.values(),
-    *_COUNTS.values(),
+    "run_id", "timestamp", "skill_id", "skill_version", "benchmark_id", "origin", *COMPLETION,
+    *QUANTILES.values(), *_COUNTS.values(),
 )  # fmt: skip
 _NIGHT = ("night_id", "finished_at", "suite", "skill_id", "skill_version", "verdict", "good", "completion_rate")
 _SKILL = ("benchmark", "skill", "version")
@@ -122,7 +122,7 @@ def _of_runs(store: Store) -> Iterator[Metric]:
     moment = GaugeMetricFamily("eval_skills_run_timestamp_seconds", "When the last whole run began", labels=("benchmark",))
     for (benchmark, skill), row in sorted(last.items()):
         names = [benchmark, skill, row["skill_version"]]
-        _add(completion, names, row["completion_rate"])
+        _add(completion, names, known_completion(row))
         for status in STATUSES:
             _add(items, [*names, status], row[_COUNTS[status]])
         for kind, count in sorted(kinds[row["run_id"], skill, row["skill_version"]].items()):

@@ -94,13 +94,13 @@ class CompletionOutcome(_OfAllTasks):
         """Whether the completion rate is what is asked for, or more. False also where no item has a verdict of the skill: of
         that nothing is known, whatever is asked for.
         """
-        return self.completion_rate >= self.min_completion and not self.report.summary.without_verdict
+        return self.completion_rate >= self.min_completion and self.report.summary.has_verdict
 
     @property
     def explanation(self) -> str:
         """What is asked for, the completion, and the reasons of the first failures."""
         asked = f"{numbers.rate(self.min_completion)} completion is asked for"
-        nothing = [f"{self.report.skill_key} has no item with a verdict"] if self.report.summary.without_verdict else []
+        nothing = [f"{self.report.skill_key} has no item with a verdict"] if not self.report.summary.has_verdict else []
         feared = [result for result in self.results if result.passed and _is_unknown(result)]
         return "\n".join([asked, *nothing, *self._about_calls(), self.report.explanation, *explained(feared)])
 

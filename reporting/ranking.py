@@ -19,7 +19,7 @@ def rank_text(report: SkillCompletionReport, place: int) -> str:
     """
     found = report.ranking
     if found is None:
-        return numbers.UNKNOWN if report.summary.missing_items and report.summary.judged_completion_rate is None else str(place)
+        return str(place) if report.summary.has_verdict else numbers.UNKNOWN
     return str(found.rank) if found.rank == found.last_rank else f"{found.rank}–{found.last_rank}"
 
 

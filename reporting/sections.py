@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from eval_skills.core.diff.tasks import is_missing
 from eval_skills.core.models import SkillCompletionReport, TaskResult
 from eval_skills.core.models.response import ToolCall
 from eval_skills.core.models.result import FORBIDDEN_TOOL_CALLED, Reason, TurnResult
@@ -113,10 +114,11 @@ def _call(index: int, call: ToolCall) -> str:
 
 
 def flaky_tasks(report: SkillCompletionReport) -> list[FlakyTask]:
-    """The tasks with mixed outcomes over their runs, in order of appearance."""
+    """The tasks with mixed outcomes over their runs with a verdict, in order of appearance."""
     runs: dict[str, list[bool]] = {}
     for item in report.task_results:
-        runs.setdefault(item.task_id, []).append(item.passed)
+        if not is_missing(item):
+            runs.setdefault(item.task_id, []).append(item.passed)
     return [FlakyTask(task_id, sum(passed), len(passed)) for task_id, passed in runs.items() if 0 < sum(passed) < len(passed)]
 
 

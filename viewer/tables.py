@@ -25,6 +25,13 @@ Kind = Literal[
 
 Row = Mapping[str, Any]
 
+_KNOWN = ", ".join(
+    f"CASE WHEN coalesce(missing_items, 0) = 0 OR judged_completion_rate IS NOT NULL THEN {name} END AS {name}"
+    for name in ("completion_rate", "ci_lower", "ci_upper", "flake_rate")
+)
+KNOWN_REPORTS = f"(SELECT * REPLACE ({_KNOWN}) FROM reports)"  # noqa: S608 - names of columns
+"""In place of ``reports`` in a SELECT: without the figures that are not known where no item has a verdict of the skill."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:

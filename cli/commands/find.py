@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from eval_skills.core.models import Skill
     from eval_skills.core.skills import InvalidSkill
 
-LastRuns = dict[str, tuple[float, "datetime"]]
+LastRuns = dict[str, tuple[float | None, "datetime"]]
 
 
 def find_command(

@@ -190,7 +190,7 @@ def _show_suite(suite: SuiteOutcome) -> None:
     for failure in suite.failures:
         current().say(f"  run failed: {failure}", style="red")
     for skill in suite.skills:
-        rate = numbers.rate(skill.report.summary.completion_rate)
+        rate = numbers.rate(skill.report.summary.known_completion)
         style = {"regressed": "red", "suspect": "yellow", "flaky": "yellow", "failed": "red", "recovered": "green"}
         line = f"  {skill.report.skill_key}  {rate}  {skill.classification.verdict}: {skill.classification.explanation}"
         current().say(line, style=style.get(skill.classification.verdict, ""))

@@ -55,7 +55,7 @@ def show_every(store: Store, found: Mapping[str, Trend], metric: str) -> None:
 
 
 def _direction(points: Sequence[TrendPoint]) -> str:
-    """↑ where the last value is above the one before it, ↓ below it, = the same; – where one of them is not known."""
+    """↑ where the last value is above the last known one before it, ↓ below it, = the same; – where one of them is not known."""
     values = [point.whole_value for point in points if point.whole_value is not None]
     if len(values) < 2 or points[-1].whole_value is None:
         return numbers.UNKNOWN

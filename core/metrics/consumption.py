@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -13,7 +13,7 @@ import pandas as pd
 
 from eval_skills.core.diff.tasks import MISSING_KINDS
 from eval_skills.core.errors import InputError
-from eval_skills.core.metrics.item_table import ERROR, ItemTable
+from eval_skills.core.metrics.item_table import ItemTable
 from eval_skills.core.metrics.tasks import known_list
 from eval_skills.core.models import Latency, TokenCost
 from eval_skills.core.models.report import EarlierAttempts
@@ -72,8 +72,8 @@ class Consumption:
             user_tokens=table.amounts("user_tokens"),
             user_cost_usd=table.amounts("user_cost_usd"),
             user_requests=table.amounts("user_requests"),
-            unjudged=_errors_of(table, {"judge"}),
-            missing=_errors_of(table, MISSING_KINDS),
+            unjudged=table.errors_of({"judge"}),
+            missing=table.errors_of(MISSING_KINDS),
             first_token_ms=table.amounts("time_to_first_token_ms"),
             call=pd.factorize(table.frame["flow_run_id"])[0][table.order] if "flow_run_id" in table.frame else None,
             earlier=_earlier_attempts(table),
@@ -197,13 +197,6 @@ def _both(prompt: FloatArray | None, completion: FloatArray | None) -> FloatArra
 def _unknown_items(amounts: FloatArray | None, rows: slice) -> int | None:
     """How many of the rows do not know the amount; None where all do."""
     return None if amounts is None else int(np.count_nonzero(np.isnan(amounts[rows]))) or None
-
-
-def _errors_of(table: ItemTable, kinds: Collection[str]) -> npt.NDArray[np.bool_] | None:
-    if "error_kind" not in table.frame:
-        return None
-    of_kind = table.frame["error_kind"].isin(kinds).to_numpy(dtype=bool)[table.order]
-    return np.asarray(of_kind & (table.status == ERROR))
 
 
 def _reached(table: ItemTable) -> npt.NDArray[np.bool_]:

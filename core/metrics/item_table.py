@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -56,6 +56,13 @@ class ItemTable:
     def amounts(self, name: str) -> FloatArray | None:
         """A column of numbers from 0 on in the table's order, NaN where unknown; None where the frame has no such column."""
         return _non_negative(_numbers(self.frame[name], name)[self.order], name) if name in self.frame else None
+
+    def errors_of(self, kinds: Collection[str]) -> npt.NDArray[np.bool_] | None:
+        """Which items ended in an error of these kinds, in the table's order; None where the kinds of errors are not known."""
+        if "error_kind" not in self.frame:
+            return None
+        of_kind = self.frame["error_kind"].isin(kinds).to_numpy(dtype=bool)[self.order]
+        return np.asarray(of_kind & (self.status == ERROR))
 
     def rows_of_skills(self) -> list[slice]:
         """For each skill the slice of its items."""

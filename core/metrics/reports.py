@@ -224,7 +224,7 @@ class _Aggregation:
             completion_rate=counts.completion_rate,
             partial_score=counts.partial_score(asked),
             error_rate=counts.error_rate,
-            consistency_score=consistency_score(self._run_rates(rows)),
+            consistency_score=consistency_score(self._run_rates(rows)) if counts.has_verdict else None,
             composite_score=composite_score(counts.completion_rate, counts.error_rate, p95_ms, max_latency_ms),
             confidence_interval=counts.interval(self.level),
             pass_at_k=counts.pass_at_k(k),

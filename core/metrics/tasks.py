@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from eval_skills.core.diff.tasks import is_missing
+from eval_skills.core.diff.tasks import MISSING_KINDS, is_missing
 from eval_skills.core.documents.loading import validate
 from eval_skills.core.metrics.item_table import ERROR, FAIL, PASS, STATUSES, TIMEOUT, ItemTable
 from eval_skills.core.models import Benchmark, ConfidenceInterval, EvalTask, StatusCounts, TaskResult, TurnResult
@@ -23,8 +23,8 @@ from eval_skills.core.statistics.rates import FloatArray, IntArray, completion_i
 class TaskCounts:
     """The tasks of one skill, or some of them, as arrays of equal length; `task` are indices into the table's tasks.
 
-    `passed`, `failed`, `errors` and `timeouts` sum up to `items`; `earned` is the sum of the scores, `weighted` that of
-    score × weight, and `weight` that of the weights.
+    `passed`, `failed`, `errors` and `timeouts` sum up to `items`; `missing` of the errors leave open if the skill would have
+    passed. `earned` is the sum of the scores, `weighted` that of score × weight, and `weight` that of the weights.
     """
 
     task: IntArray
@@ -33,6 +33,7 @@ class TaskCounts:
     failed: IntArray
     errors: IntArray
     timeouts: IntArray
+    missing: IntArray
     earned: FloatArray
     weighted: FloatArray
     weight: FloatArray
@@ -57,10 +58,17 @@ class TaskCounts:
         return float((self.errors.sum() + self.timeouts.sum()) / self.items.sum())
 
     @property
+    def has_verdict(self) -> bool:
+        """Whether any item has a verdict of the skill."""
+        return bool((self.items > self.missing).any())
+
+    @property
     def flake_rate(self) -> float | None:
-        """Of the tasks with at least two runs, the share whose runs do not all pass or all not pass; None without such tasks."""
-        repeated = self.items >= 2
-        mixed = (self.passed > 0) & (self.passed < self.items)
+        """Of the tasks with at least two runs that have a verdict, the share of which some pass and some do not; None without
+        such tasks. An item without a verdict says nothing of the skill, and so not that its task is flaky."""
+        judged = self.items - self.missing
+        repeated = judged >= 2
+        mixed = (self.passed > 0) & (self.passed < judged)
         return float(mixed[repeated].mean()) if repeated.any() else None
 
     def status_counts(self) -> StatusCounts:
@@ -73,10 +81,12 @@ class TaskCounts:
         )
 
     def partial_score(self, benchmark: Benchmark) -> float | None:
-        """By the benchmark's `scoring_method`; items that ended as error or timeout earned 0.
+        """By the benchmark's `scoring_method`; items that ended as error or timeout earned 0. None where no item has a verdict.
 
         ``mean``: Σs/N. ``weighted_mean``: Σw·s/Σw, None where all weights are 0. ``pass_at_k``: see `pass_at_k`.
         """
+        if not self.has_verdict:
+            return None
         if benchmark.scoring_method == "pass_at_k":
             return self.pass_at_k(benchmark.k)
         earned, possible = (
@@ -85,12 +95,15 @@ class TaskCounts:
         return min(1.0, float(earned.sum() / possible.sum())) if possible.sum() > 0 else None
 
     def pass_at_k(self, k: int) -> float | None:
-        """The mean over tasks of the chance that one of `k` runs passes; None where k exceeds the runs of a task."""
-        return mean_over_tasks(pass_at_k, self.passed, self.items, k)
+        """The mean over tasks of the chance that one of `k` runs passes.
+
+        None where k exceeds the runs of a task, or no item has a verdict.
+        """
+        return None if not self.has_verdict else mean_over_tasks(pass_at_k, self.passed, self.items, k)
 
     def pass_hat_k(self, k: int) -> float | None:
-        """The mean over tasks of the chance that all of `k` runs pass; None where k exceeds the runs of a task."""
-        return mean_over_tasks(pass_hat_k, self.passed, self.items, k)
+        """The mean over tasks of the chance that all of `k` runs pass; None as `pass_at_k`."""
+        return None if not self.has_verdict else mean_over_tasks(pass_hat_k, self.passed, self.items, k)
 
     def interval(self, level: float) -> ConfidenceInterval:
         """Of the completion rate, with the task as the unit."""
@@ -102,6 +115,7 @@ def count_tasks(table: ItemTable, task_weights: FloatArray) -> list[TaskCounts]:
     cell = table.skill * len(table.tasks) + table.task
     starts = np.flatnonzero(np.diff(cell, prepend=-1))
     weight = _weights(table, task_weights)
+    missing = table.errors_of(MISSING_KINDS)
     counts = TaskCounts(
         task=table.task[starts],
         items=np.diff(starts, append=len(cell)),
@@ -109,6 +123,7 @@ def count_tasks(table: ItemTable, task_weights: FloatArray) -> list[TaskCounts]:
         failed=np.add.reduceat(table.status == FAIL, starts, dtype=np.int64),
         errors=np.add.reduceat(table.status == ERROR, starts, dtype=np.int64),
         timeouts=np.add.reduceat(table.status == TIMEOUT, starts, dtype=np.int64),
+        missing=np.zeros(len(starts), np.int64) if missing is None else np.add.reduceat(missing, starts, dtype=np.int64),
         earned=np.add.reduceat(table.score, starts),
         weighted=np.add.reduceat(table.score * weight, starts),
         weight=np.add.reduceat(weight, starts),

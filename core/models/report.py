@@ -31,6 +31,11 @@ class ConfidenceInterval(Model, defer_build=True):
     method: str = ""
 
 
+def has_verdict(missing_items: int | None, judged_completion_rate: float | None) -> bool:
+    """Whether any item has a verdict of the skill, by these figures of a report; those of earlier versions do not know them."""
+    return not missing_items or judged_completion_rate is not None
+
+
 class StatusCounts(Model, defer_build=True):
     """How many items ended how."""
 
@@ -43,11 +48,12 @@ class StatusCounts(Model, defer_build=True):
 class Summary(Model, defer_build=True):
     """The figures of a skill; rates in [0, 1]. None means unknown, never zero.
 
-    `consistency_score` is None unless there are at least two runs, `flake_rate` unless some task ran at least twice; `pass_at_k`
-    and `pass_hat_k` are None when k exceeds the runs of a task. `throughput` is items per second of the time in
-    which the run worked: the hours before a resume are none of it. `forbidden_items` are those that called a tool they must not
-    call, `forbidden_unknown_items` those of which that is not known; `unjudged_items` are those that a judging model
-    was to judge and could not, None where no model was asked.
+    `consistency_score` is None unless there are at least two runs, `flake_rate` unless some task has at least two runs with a
+    verdict; `pass_at_k` and `pass_hat_k` are None when k exceeds the runs of a task; these and `partial_score` are None where no
+    item has a verdict of the skill (`has_verdict`). `throughput` is items per second of the time in which the run worked: the
+    hours before a resume are none of it. `forbidden_items` are those that called a tool they must not call,
+    `forbidden_unknown_items` those of which that is not known; `unjudged_items` are those that a judging model was to judge and
+    could not, None where no model was asked.
 
     `missing_items` have no verdict of the skill (error kinds ``infra``, ``scorer``, ``judge`` and ``simulator``), None where the
     kinds are not known. `judged_completion_rate` is over the others, None where there is none. Had all missing items passed, the
@@ -76,9 +82,15 @@ class Summary(Model, defer_build=True):
     completion_upper_bound: Rate | None = None
 
     @property
-    def without_verdict(self) -> bool:
-        """Whether no item has a verdict of the skill: nothing is known of it, whatever the completion rate."""
-        return self.items == (self.missing_items or 0)
+    def has_verdict(self) -> bool:
+        """Whether any item has a verdict of the skill, as far as is known. Where none has, all figures but those of errors and
+        cost are unknown: a `completion_rate` of 0 is then the least that it may be."""
+        return has_verdict(self.missing_items, self.judged_completion_rate)
+
+    @property
+    def known_completion(self) -> float | None:
+        """The completion rate; None where no item has a verdict."""
+        return self.completion_rate if self.has_verdict else None
 
 
 class Latency(Model, defer_build=True):

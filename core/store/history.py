@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from eval_skills.core.errors import InputError, RunError, UsageError
 from eval_skills.core.store.effects import EFFECT_COLUMNS, EffectPoint, effects_in
 from eval_skills.core.store.missing import name_missing
-from eval_skills.core.store.store import is_own
+from eval_skills.core.store.store import COMPLETION, is_own, known_completion
 
 if TYPE_CHECKING:
     from eval_skills.core.metrics.tasks import Tally
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 _JUDGING = ("judge_tokens", "judge_cost_usd", "unjudged_items")
 _REPORT_COLUMNS = (
-    "run_id", "skill_id", "skill_version", "benchmark_id", "benchmark_version", "completion_rate", "items", "origin", *_JUDGING,
-    *EFFECT_COLUMNS,
+    "run_id", "skill_id", "skill_version", "benchmark_id", "benchmark_version", "items", "origin", *COMPLETION,
+    *_JUDGING, *EFFECT_COLUMNS,
 )  # fmt: skip
 
 _Row = dict[str, Any]
@@ -53,7 +53,8 @@ class PastRun:
 
     `items` is how many have a result: landed ones, and of an unfinished run those in its journal; None: that is damaged.
     `benchmark` and `planned_items` are None where neither manifest nor reports know them. `best_completion`, in [0, 1], is that
-    of its best skill; None where the run has no report. `judging` is that of its skills about which a model was asked.
+    of its best skill; None where the run has no report, or none of its items a verdict. `judging` is that of its skills about
+    which a model was asked.
     `experiment` is None where its skills are not the arms of one. `stopped` names the limit of the run that left items of it,
     as ``cost limit``; None where none did.
     """
@@ -148,7 +149,7 @@ def _past_run(store: Store, row: _Row, reports: list[_Row], landed: Mapping[str,
         **{name: row[name] for name in names},
         origin=row["origin"] or "run",
         items=_items(store, row, reports, landed),
-        best_completion=max((report["completion_rate"] for report in reports), default=None),
+        best_completion=max((rate for report in reports if (rate := known_completion(report)) is not None), default=None),
         judging=[_judging(report) for report in reports if any(report[name] is not None for name in _JUDGING)],
         experiment=_experiment(row["experiment"], reports),
     )

@@ -13,7 +13,7 @@ from eval_skills.core.store.manifest import EXPERIMENT, FILE_NAME, Manifest, rea
 from eval_skills.core.store.scorings import ASKED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Iterator, Set
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Set
     from datetime import datetime
 
     import pandas as pd
@@ -157,9 +157,9 @@ class Store:
 
         return _to_pandas(query(self, statement))
 
-    def history(self) -> dict[str, float]:
-        """The last completion rate of every skill, by ``id@version``."""
-        return {key: row["completion_rate"] for key, row in self._last_reports(["completion_rate"]).items()}
+    def history(self) -> dict[str, float | None]:
+        """The last completion rate of every skill, by ``id@version``; None where no item of that run has a verdict of it."""
+        return {key: known_completion(row) for key, row in self._last_reports(COMPLETION).items()}
 
     def last_evaluated(self) -> dict[str, datetime]:
         """When (UTC) every skill was last reported on, by ``id@version``."""
@@ -371,6 +371,17 @@ class Store:
         with self.tables.readable(name, run_ids):
             dataset = self.tables.dataset(name, run_ids)
             return _to_pandas(dataset.to_table(columns=columns or SCHEMAS[name].names, filter=condition))
+
+
+COMPLETION = ("completion_rate", "missing_items", "judged_completion_rate")
+"""The columns of the reports that `known_completion` looks at."""
+
+
+def known_completion(row: Mapping[str, Any]) -> float | None:
+    """The completion rate in a row of the reports; None where no item has a verdict of the skill, as after an outage."""
+    from eval_skills.core.models.report import has_verdict
+
+    return row["completion_rate"] if has_verdict(row["missing_items"], row["judged_completion_rate"]) else None
 
 
 def is_primary(origin: str | None) -> bool:

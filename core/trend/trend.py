@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from eval_skills.core.errors import UsageError
 from eval_skills.core.store.effects import LEVEL
 from eval_skills.core.store.missing import name_missing
-from eval_skills.core.store.store import without_parts
+from eval_skills.core.store.store import COMPLETION, known_completion, without_parts
 from eval_skills.core.text import nearest
 
 if TYPE_CHECKING:
@@ -38,14 +38,18 @@ METRICS = {
 
 _COST = "estimatedUSD"
 _OF_A_COST = ("cost_unknown_items", "items")
-_BOUNDS = ("missing_items", "completion_upper_bound")
+_OF_VERDICTS = frozenset({"completionRate", "compositeScore", "partialScore", "flakeRate"})
+"""The figures that are unknown where no item has a verdict of the skill."""
+
+_BOUNDS = (*COMPLETION, "completion_upper_bound")
 _INTERVAL = ("ci_lower", "ci_upper", "ci_level", "ci_method")
 _EFFECT = ("effect_arm", "effect_lower", "effect_upper", "effect_least", "effect_most")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrendPoint:
-    """The figure in one run. `value` is None where it is unknown; `interval` is that of a completion rate or effect, else None.
+    """The figure in one run. `value` is None where it is unknown, as completion is where no item has a verdict of the skill;
+    `interval` is that of a completion rate or effect, else None.
 
     `tasks` is how many tasks the figure rests on, where that is known. `most` is what the completion rate would be, had all items
     without a verdict of the skill passed; None where there are none, and of other figures. Of an effect, `least` and `most` are
@@ -218,6 +222,10 @@ def _point(row: dict[str, Any], metric: str) -> TrendPoint:
     from eval_skills.core.diff.model import DifferenceInterval
     from eval_skills.core.models import ConfidenceInterval
 
+    names = ("timestamp", "run_id", "skill_version", "benchmark_version", "tasks")
+    found = {name: row[name] for name in names}
+    if metric in _OF_VERDICTS and known_completion(row) is None:
+        return TrendPoint(**found, value=None)
     interval: ConfidenceInterval | DifferenceInterval | None = None
     least, most = None, None
     if metric == "effect":
@@ -230,10 +238,9 @@ def _point(row: dict[str, Any], metric: str) -> TrendPoint:
         interval = ConfidenceInterval(
             lower=row["ci_lower"], upper=row["ci_upper"], level=row["ci_level"] or 0.95, method=row["ci_method"] or ""
         )
-    names = ("timestamp", "run_id", "skill_version", "benchmark_version", "tasks")
     unknown = row["cost_unknown_items"] if metric == _COST else None
     return TrendPoint(
-        **{name: row[name] for name in names},
+        **found,
         value=row[METRICS[metric]],
         interval=interval,
         most=most,

@@ -119,7 +119,7 @@ class RunSummary:
     @property
     def without_verdict(self) -> list[SkillCompletionReport]:
         """The reports of skills of which no item has a verdict: of these nothing is known, whatever rate was asked."""
-        return [report for report in self.reports if report.summary.without_verdict]
+        return [report for report in self.reports if not report.summary.has_verdict]
 
     @property
     def gate_passed(self) -> bool:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from eval_skills.core.diff.tasks import is_missing
 from eval_skills.core.models import SkillCompletionReport, TaskResult
 from eval_skills.reporting import numbers
 from eval_skills.reporting.escape import visible
@@ -138,6 +139,7 @@ def matrix_rows(reports: Sequence[SkillCompletionReport]) -> list[MatrixRow]:
 def _code(items: Sequence[TaskResult]) -> str:
     if not items:
         return NOT_ASKED
+    items = [item for item in items if not is_missing(item)] or items  # what has no verdict does not make a task flaky
     passed, runs = sum(item.passed for item in items), len(items)
     if 0 < passed < runs:
         return f"m{passed}/{runs}"

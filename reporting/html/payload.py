@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from eval_skills.core.diff.tasks import is_missing
 from eval_skills.core.models import Benchmark, EvalTask, SkillCompletionReport, TagSummary, TaskResult, TurnResult
 from eval_skills.reporting import numbers
 from eval_skills.reporting.context import ReportContext, dimension_text, dimension_title, k_of, shown_dimensions
@@ -291,6 +292,7 @@ def _item(item: TaskResult, task: int, tables: Tables) -> Json:
             "dimensions": {visible(name): _rounded(value) for name, value in item.dimensions.items()} or None,
             "attempts": item.attempts if item.attempts > 1 else None,
             "kind": item.error_kind,
+            "missing": is_missing(item) or None,
             "tokens": _sum(item.prompt_tokens, item.completion_tokens),
             "cost": None if item.cost_usd is None else numbers.usd(item.cost_usd),
         }

@@ -198,3 +198,13 @@ def test_what_removed_a_skill_is_named_with_both_values() -> None:
     assert removals([skill("slow")], reports, strategy)[0].endswith("it lacks the tags 'math' and 'fast' (requiredTags)")
     assert new == "new@1.0.0: it has no report; evaluate it first"
     assert removals(skills[:2], reports, SelectStrategy()) == []
+
+
+def test_completion_that_nobody_knows_is_not_said_to_be_0() -> None:
+    down = report("down", completionRate=0.0, missingItems=4, judgedCompletionRate=None)
+    assert removals([skill("down")], [down], SelectStrategy.model_validate({"filters": {"minCompletionRate": 0.7}})) == [
+        "down@1.0.0: completion is unknown, and may be under 70.0% (minCompletionRate)"
+    ]
+    failing = report("failing", completionRate=0.0)
+    for sort_by in ("completionRate", "compositeScore"):
+        assert selected([down, failing], {"sortBy": sort_by, "order": "asc"}) == ["failing", "down"], "the unknown one comes last"

@@ -72,6 +72,15 @@ def test_the_last_run_of_each_skill(scrape: Scrape, landed_run: LandedRun) -> No
     assert found["eval_skills_run_last_success_timestamp_seconds"] == began
 
 
+def test_a_run_without_a_verdict_has_no_completion(scrape: Scrape, landed_run: LandedRun) -> None:
+    landed_run({"a": "right"}, at=AT)
+    down = {"status": "error", "passed": False, "score": None, "error_kind": "infra"}
+    landed_run({"a": "wrong"}, at=AT.replace(day=21), **down)
+    found = scrape()
+    assert not [name for name in found if name.startswith("eval_skills_completion_ratio")], "a 0 would be a figure"
+    assert found[series("eval_skills_items", **SKILL, status="error")] == 1
+
+
 def test_the_last_night_of_each_suite(scrape: Scrape, store: Store) -> None:
     def night(night_id: str, day: int, **verdicts: str) -> None:
         moment = AT.replace(day=day)

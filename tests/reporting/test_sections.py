@@ -35,6 +35,8 @@ def test_errors_by_kind_count_timeouts_and_no_failures(make_report: MakeReport, 
 def test_p37_a_task_with_mixed_outcomes_is_flaky(make_report: MakeReport, make_item: MakeItem) -> None:
     outcomes = {"always": ("pass", "pass"), "never": ("fail", "error"), "mixed": ("pass", "timeout")}
     items = [make_item(task, runIndex=run, status=outcomes[task][run]) for run in (0, 1) for task in outcomes]
+    down = {"status": "error", "errorKind": "infra"}  # says nothing of the skill
+    items += [make_item("down", status="pass"), make_item("down", runIndex=1, **down)]
     assert flaky_tasks(make_report(taskResults=items)) == [FlakyTask("mixed", 1, 2)]
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import eval_skills as es
-from eval_skills.core.store import Store
-from eval_skills.core.viewer_pages import NoSuchPageError, run_page
+from eval_skills.core.models import ItemResult
+from eval_skills.core.store import Store, land_items, started_at
+from eval_skills.core.viewer_pages import NoSuchPageError, run_page, task_page
 from eval_skills.viewer.site import Site
 from tests.viewer.conftest import ATTACK
 from tests.viewer.test_site import Marks, Runs, data_of
@@ -88,6 +90,28 @@ def test_the_history_has_every_run_and_its_sql_gives_its_rows(runs_of: Runs) -> 
         assert store.query(table["sql"]).shape[0] == len(table["rows"])
         for link in table["links"]:
             assert Site(store).page(link[0]).startswith("<!doctype html>")
+
+
+def test_an_item_without_a_verdict_makes_no_task_flaky(tmp_path: Path) -> None:
+    run_id = "20260101T100000Z-0001"
+    names = {"skill_id": "s", "skill_version": "1.0.0", "benchmark_id": "b", "benchmark_version": "1.0.0"}
+    same = {**names, "run_id": run_id, "started_at": started_at(run_id)}
+    down = {"status": "error", "error_kind": "infra", "passed": False}
+    outcomes = {"steady": [down], "flaky": [down, {"status": "fail", "passed": False, "score": 0.0}]}
+    passed = {"status": "pass", "passed": True, "score": 1.0}
+    results = [
+        ItemResult.model_validate({**same, "task_id": task, "run_index": run, **fields})
+        for task, others in outcomes.items()
+        for run, fields in enumerate([passed, *others])
+    ]
+    store = Store(tmp_path / "store")
+    land_items(store, run_id, results)
+    for task in outcomes:
+        page = data_of(Site(store).page(task_page(run_id, "b", task)))
+        (table,) = page["tables"]
+        place = [column["title"] for column in table["columns"]].index("Flaky")
+        assert [row[place] for row in table["rows"]] == [task == "flaky"]
+        assert [item.get("missing", False) for item in page["items"]][:2] == [False, True]
 
 
 @pytest.mark.slow

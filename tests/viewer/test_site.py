@@ -20,6 +20,7 @@ from eval_skills.core.viewer_pages import NoSuchPageError, comparison_page, run_
 from eval_skills.viewer.export import export_pages
 from eval_skills.viewer.page import PLACES
 from eval_skills.viewer.site import Site
+from tests.cli.conftest import leave_run
 
 Runs = tuple[Store, list[str]]
 
@@ -185,3 +186,16 @@ def test_an_export_says_how_far_it_is(runs_of: Runs, tmp_path: Path) -> None:
     told: list[tuple[int, int]] = []
     export_pages(store, ids[:1], tmp_path / "site", tell=lambda done, of: told.append((done, of)))
     assert [done for done, _ in told] == [*range(1, told[0][1] + 1)]
+
+
+def test_a_run_without_a_verdict_has_no_completion_in_the_lists(tmp_path: Path) -> None:
+    down = {"status": "error", "error_kind": "infra", "passed": False, "score": None}
+    for second, judged in enumerate(([], [down] * 4)):
+        leave_run(tmp_path / "store", f"20260101T10000{second}Z-0001", judged=judged)
+    site = Site(Store(tmp_path / "store"))
+    for name, title in (("index.html", "Best completion"), ("skills.html", "Last completion")):
+        (table,) = data_of(site.page(name))["tables"]
+        (place,) = [at for at, column in enumerate(table["columns"]) if column["title"] == title]
+        assert table["rows"][0][place] == [None, None, None], name
+    statement = data_of(site.page(table["links"][0][0]), "sql")["runs-1"]
+    assert site.store.query(statement)["completion_rate"].isna().tolist() == [False, True]

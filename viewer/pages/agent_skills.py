@@ -13,7 +13,7 @@ from eval_skills.reporting.skill_effect import document as effect_document
 from eval_skills.reporting.triggers import document as triggers_document
 from eval_skills.viewer.page import TablesPage
 from eval_skills.viewer.statements import effect_statements, triggers_statements
-from eval_skills.viewer.tables import Column, Table
+from eval_skills.viewer.tables import KNOWN_REPORTS, Column, Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,10 +48,10 @@ EFFECTS = Table(
 TRIGGERS = Table(
     name="triggers",
     title="Whether they were loaded when they should",
-    sql="""
+    sql=f"""
         SELECT run_id, timestamp, skill_id, completion_rate, ci_lower, ci_upper, tasks, items
-        FROM reports WHERE benchmark_id = 'triggers' {chosen} ORDER BY run_id DESC
-    """,
+        FROM {KNOWN_REPORTS} WHERE benchmark_id = 'triggers' {{chosen}} ORDER BY run_id DESC
+    """,  # noqa: S608 - a constant
     columns=(
         Column(title="Agent", of=("skill_id",), link=lambda row: triggers_page(row["run_id"]), is_facet=True),
         Column(title="Asked (UTC)", of=("timestamp",), kind="moment"),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from eval_skills.core.viewer_pages import run_page, skill_page
 from eval_skills.viewer.page import TablesPage
-from eval_skills.viewer.tables import Column, Row, Table
+from eval_skills.viewer.tables import KNOWN_REPORTS, Column, Row, Table
 
 if TYPE_CHECKING:
     from eval_skills.viewer.site import Site
@@ -27,16 +27,16 @@ def _skill(row: Row) -> str | None:
 SKILLS = Table(
     name="skills",
     title="Skills",
-    sql="""
+    sql=f"""
         SELECT skill_id, skill_version, benchmark_id, last(completion_rate ORDER BY run_id) AS completion_rate,
             last(ci_lower ORDER BY run_id) AS ci_lower, last(ci_upper ORDER BY run_id) AS ci_upper,
             last(p95_ms ORDER BY run_id) AS p95_ms, last(estimated_usd ORDER BY run_id) AS estimated_usd,
             last(cost_unknown_items ORDER BY run_id) AS unpriced, last(items ORDER BY run_id) AS priced_of,
             last(flake_rate ORDER BY run_id) AS flake_rate, count(*) AS runs, max(timestamp) AS last_seen, max(run_id) AS run_id
-        FROM reports WHERE coalesce(origin, 'run') IN ('run', 'replay') {chosen}
+        FROM {KNOWN_REPORTS} WHERE coalesce(origin, 'run') IN ('run', 'replay') {{chosen}}
         GROUP BY skill_id, skill_version, benchmark_id
         ORDER BY last_seen DESC
-    """,
+    """,  # noqa: S608 - a constant
     columns=(
         Column(title="Skill", of=("skill_id",), link=_skill, is_facet=True),
         Column(title="Version", of=("skill_version",)),

@@ -8,16 +8,15 @@ from eval_skills.core.store.history import known_items
 from eval_skills.core.viewer_pages import run_page, skill_page
 from eval_skills.viewer.live import is_written
 from eval_skills.viewer.page import PLACES, TablesPage
-from eval_skills.viewer.tables import Column, Row, Table
+from eval_skills.viewer.tables import KNOWN_REPORTS, Column, Row, Table
 
 if TYPE_CHECKING:
     from eval_skills.core.store import Store
     from eval_skills.viewer.site import Site
 
-SQL = """
+SQL = f"""
     SELECT run_id, started_at, benchmark, skills, coalesce('stopped: ' || stopped, state) AS state, landed_items, planned_items,
-        completion, ci_lower, ci_upper,
-        cost_usd, unpriced, priced_of,
+        completion, ci_lower, ci_upper, cost_usd, unpriced, priced_of,
         labelled, coalesce(origin, 'run') AS origin, git_commit
     FROM runs LEFT JOIN (
         SELECT run_id, max(completion_rate) AS completion, arg_max(ci_lower, completion_rate) AS ci_lower,
@@ -25,7 +24,7 @@ SQL = """
             sum(list_sum([estimated_usd, earlier_cost_usd, judge_cost_usd, user_cost_usd])) AS cost_usd,
             sum(CASE WHEN estimated_usd IS NULL THEN items ELSE coalesce(cost_unknown_items, 0) END)::BIGINT AS unpriced,
             sum(items)::BIGINT AS priced_of
-        FROM reports WHERE origin IS DISTINCT FROM 'recompute' GROUP BY run_id
+        FROM {KNOWN_REPORTS} WHERE origin IS DISTINCT FROM 'recompute' GROUP BY run_id
     ) USING (run_id)
     LEFT JOIN (
         SELECT run_id, count(*) AS labelled FROM (
@@ -35,9 +34,9 @@ SQL = """
             ) = 1
         ) WHERE label IS NOT NULL OR comment IS NOT NULL GROUP BY run_id
     ) USING (run_id)
-    {chosen}
+    {{chosen}}
     ORDER BY run_id DESC
-"""
+"""  # noqa: S608 - a constant
 
 COLUMNS = (
     Column(title="Run", of=("run_id",), link=lambda row: run_page(row["run_id"])),

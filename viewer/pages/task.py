@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from eval_skills.core.diff.tasks import MISSING_KINDS
 from eval_skills.core.text import plural
 from eval_skills.core.viewer_pages import NoSuchPageError, item_page, run_page, skill_page, task_page
 from eval_skills.reporting.html.payload import answers_payload
@@ -113,11 +114,15 @@ def flakiness(history: dict[str, Any]) -> str:
     return f"{said}, flaky in {flaky:,} of {plural(several, 'evaluation')} with several runs" if several else said
 
 
+_MISSING = f"coalesce(status = 'error' AND error_kind IN ({', '.join(map(repr, sorted(MISSING_KINDS)))}), false)"
+
+
 def _statement(more: str, condition: str, site: Site) -> str:
     return f"""
         SELECT {more}run_id, min(started_at) AS began, skill_id || '@' || skill_version AS skill,
             count(*) FILTER (passed) AS passed, count(*) AS runs, count(*) FILTER (passed) / count(*) AS rate,
-            count(*) FILTER (passed) BETWEEN 1 AND count(*) - 1 AS flaky, avg(score) AS score, avg(latency_ms) AS latency_ms,
+            count(*) FILTER (passed) BETWEEN 1 AND count(*) FILTER (NOT {_MISSING}) - 1 AS flaky,
+            avg(score) AS score, avg(latency_ms) AS latency_ms,
             CASE WHEN count(cost_usd) = count(*) THEN sum(cost_usd) END AS cost_usd, any_value(task_digest) AS task_digest
         FROM items
         WHERE {condition} {site.condition("AND")}

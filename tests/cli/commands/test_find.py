@@ -110,3 +110,16 @@ def test_agent_skills_are_found_beside_skills(place: Any, run_here: Any) -> None
     assert "pdf is in two folders" in result.err
     shown = run_here("find", "--skills-dir", "mixed", "-q", "pdf")
     assert (shown.code, shown.out.count("SKILL.md ")) == (0, 2)
+
+
+def test_a_last_run_without_a_verdict_is_unknown_and_comes_last(library: Any, run_here: Run, past: Callable[..., str]) -> None:
+    down = [{"status": "error", "error_kind": "infra", "passed": False, "score": None}] * 4
+    past("20260101T100000Z-0001", skill_id="abacus", passed=4)
+    past("20260102T100000Z-0002", skill_id="abacus", judged=down)
+    past("20260103T100000Z-0003", skill_id="weather", passed=0)
+    found = run_here("find", "--json").json["skills"]
+    assert [(each["id"], each["lastCompletion"]) for each in found] == [("weather", 0.0), ("abacus", None), ("calculator", None)]
+    assert found[1]["lastEvaluated"].startswith("2026-01-02")
+    (line,) = [line for line in run_here("find").out.splitlines() if line.startswith("abacus")]
+    assert line.split()[2:4] == ["–", "2026-01-02"]
+    assert [each["id"] for each in run_here("find", "--min-completion", "0", "--json").json["skills"]] == ["weather"]

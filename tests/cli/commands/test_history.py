@@ -194,3 +194,9 @@ def test_runs_whose_items_were_cleared_away_keep_their_counts(place: Any, run_he
         path.unlink()
     entry = run_here("history", "--json").json[-1]
     assert (entry["runId"], entry["state"], entry["items"]) == (FIRST, "finished", 4)
+
+
+def test_a_run_without_a_verdict_has_no_best_completion(run_here: Run, past: Callable[..., str]) -> None:
+    down = {"status": "error", "error_kind": "infra", "passed": False, "score": None}
+    past("20260104T100000Z-0004", judged=[down] * 4)
+    assert run_here("history", "--limit", "1", "--json").json[0]["bestCompletion"] is None

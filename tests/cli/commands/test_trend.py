@@ -23,7 +23,7 @@ def three_runs(past: Callable[..., str]) -> None:
     past(THIRD, passed=4, benchmark_id="differences")
 
 
-def points(result: Any) -> list[tuple[str, str, float]]:
+def points(result: Any) -> list[tuple[str, str, float | None]]:
     return [
         (series["benchmark"], point["runId"], point["value"]) for series in result.json["series"] for point in series["points"]
     ]
@@ -306,3 +306,16 @@ def test_a_page_has_all_runs_whatever_is_shown(place: Any, run_here: Run, past: 
     run_here("trend", "--skill", "adder", "--limit", "1", "--output", "trend.html")
     page = (place.folder / "trend.html").read_text(encoding="utf-8")
     assert all(run in page for run in runs)
+
+
+DOWN = [{"status": "error", "error_kind": "infra", "passed": False, "score": None}] * 4
+
+
+@pytest.mark.parametrize("metric", ["completionRate", "compositeScore", "partialScore", "flakeRate"])
+def test_a_run_without_a_verdict_is_unknown_and_moves_nothing(run_here: Run, past: Callable[..., str], metric: str) -> None:
+    past("20260104T100000Z-0004", judged=DOWN)
+    arguments = ("trend", "--benchmark", "sums", "--metric", metric)
+    (line,) = run_here(*arguments, "--json").json["skills"]
+    assert (line["runId"], line["value"], line["moved"]) == ("20260104T100000Z-0004", None, "–")
+    assert points(run_here(*arguments, "--skill", "adder", "--json"))[-1] == ("sums", "20260104T100000Z-0004", None)
+    assert run_here(*arguments, "--skill", "adder").out.splitlines()[0].endswith("→ –")

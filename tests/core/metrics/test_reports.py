@@ -66,8 +66,15 @@ def test_completion_of_the_judged_items_and_how_high_it_may_be(
 
 
 def test_of_a_skill_that_was_never_judged_nothing_is_known() -> None:
-    summary = report({"a": "ee"}, error_kind="infra").summary
+    tested = report({"a": "ee"}, benchmark("a"), error_kind="infra", tags=[["x"]] * 2)
+    summary = tested.summary
     assert (summary.judged_completion_rate, summary.completion_upper_bound) == (None, 1.0)
+    assert (summary.has_verdict, summary.known_completion, summary.partial_score, summary.consistency_score) == (
+        False, None, None, None,
+    )  # fmt: skip
+    assert (summary.pass_at_k, summary.pass_hat_k, summary.flake_rate, tested.by_tag["x"].partial_score) == (None,) * 4
+    known = report({"a": "ef"}, error_kind=["infra", None]).summary
+    assert (known.has_verdict, known.known_completion, known.partial_score) == (True, 0.0, 0.0)
 
 
 def test_p39_consistency_is_one_minus_the_population_deviation() -> None:
@@ -131,6 +138,19 @@ def test_p33_k_beyond_the_runs_of_one_task_is_unknown() -> None:
 )
 def test_p37_flake_rate(outcome: Outcome, flakes: float | None) -> None:
     assert report(outcome).summary.flake_rate == flakes
+
+
+@pytest.mark.parametrize(
+    ("kinds", "flakes"),
+    [
+        pytest.param(["infra", None, None, None], 0.0, id="two-of-three-runs-have-a-verdict"),
+        pytest.param(["infra", "judge", None, None], None, id="one-run-with-a-verdict-says-nothing"),
+        pytest.param(["skill", None, None, None], 1.0, id="an-error-of-the-skill-is-a-verdict"),
+    ],
+)
+def test_an_item_without_a_verdict_makes_no_task_flaky(kinds: list[str | None], flakes: float | None) -> None:
+    outcome = "".join("e" if kind else "p" for kind in kinds[:3])
+    assert report({"a": outcome, "b": "p"}, error_kind=kinds).summary.flake_rate == flakes
 
 
 def test_p38_unknown_tokens_and_cost_are_no_zeros() -> None:

@@ -50,9 +50,14 @@ def test_a_row_has_a_code_for_each_skill(make_report: MakeReport, make_item: Mak
     mixed = [make_item("t", status="pass"), make_item("t", runIndex=1, status="error")]
     broken = [make_item("t", status="error"), make_item("t", runIndex=1, status="timeout")]
     late = [make_item("t", status="timeout"), make_item("u", status="pass")]
+    down = {"status": "error", "errorKind": "infra"}  # without a verdict
+    late += [make_item("v", status="pass"), make_item("v", runIndex=1, **down), make_item("w", **down)]
+    passed += [make_item(name, status="pass") for name in "vw"]
     reports = [make_report(str(n), taskResults=items) for n, items in enumerate([passed, failed, mixed, broken, late])]
     rows = {row.task_id: row.codes for row in matrix_rows(reports)}
-    assert rows == {"t": ("p2", "f2", "m1/2", "f2", "t1"), "u": ("-", "-", "-", "-", "p1")}
+    assert rows == {"t": ("p2", "f2", "m1/2", "f2", "t1"), "u": ("-", "-", "-", "-", "p1"), **{
+        "v": ("p1", "-", "-", "-", "p1"), "w": ("p1", "-", "-", "-", "e1"),
+    }}  # fmt: skip
 
 
 def test_skills_that_share_no_task_have_no_matrix(make_report: MakeReport, make_item: MakeItem) -> None:
