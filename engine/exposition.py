@@ -18,7 +18,7 @@ from prometheus_client import CollectorRegistry, start_http_server
 from prometheus_client.core import GaugeMetricFamily, Metric
 
 from eval_skills.core.errors import EvalSkillsError, UsageError
-from eval_skills.core.store import Store
+from eval_skills.core.store import Store, started_at
 from eval_skills.core.store.store import COMPLETION, is_primary, known_completion
 from eval_skills.engine.monitor.state import MonitorState, read_state
 
@@ -29,7 +29,7 @@ QUANTILES = {"0.5": "p50_ms", "0.95": "p95_ms", "0.99": "p99_ms"}
 STATUSES = ("pass", "fail", "error", "timeout")
 _COUNTS = {"pass": "passed_items", "fail": "failed_items", "error": "error_items", "timeout": "timeout_items"}
 _REPORT = (
-    "run_id", "timestamp", "skill_id", "skill_version", "benchmark_id", "origin", *COMPLETION,
+    "run_id", "skill_id", "skill_version", "benchmark_id", "origin", *COMPLETION,
     *QUANTILES.values(), *_COUNTS.values(),
 )  # fmt: skip
 _NIGHT = ("night_id", "finished_at", "suite", "skill_id", "skill_version", "verdict", "good", "completion_rate")
@@ -129,7 +129,7 @@ def _of_runs(store: Store) -> Iterator[Metric]:
             _add(errors, [*names, kind], count)
         for quantile, column in QUANTILES.items():
             _add(latency, [*names, quantile], None if row[column] is None else row[column] / 1000)
-    moments = {row["benchmark_id"]: _seconds(row["timestamp"]) for row in rows}
+    moments = {row["benchmark_id"]: _seconds(started_at(row["run_id"])) for row in rows}
     for benchmark, seconds in sorted(moments.items()):
         _add(moment, [benchmark], seconds)
     yield from (completion, items, errors, latency, moment)

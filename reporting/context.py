@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from eval_skills.core.models import Benchmark, DimensionSummary, SkillCompletionReport
 from eval_skills.core.models.report import in_order
 from eval_skills.core.ranking import completion_order
+from eval_skills.core.store.layout import is_run_id, started_at
 from eval_skills.core.text import plural
 from eval_skills.reporting import numbers
 
@@ -52,6 +53,11 @@ class ReportContext:
     def created_utc(self) -> datetime:
         """`created_at` in UTC."""
         return self.created_at.astimezone(UTC)
+
+    @property
+    def began_utc(self) -> datetime | None:
+        """When the run began, by its id; None where that is not known, as of a report file."""
+        return started_at(self.run_id) if is_run_id(self.run_id) else None
 
     @property
     def stem(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from eval_skills.core.documents.loading import read_document, validate
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import SkillCompletionReport
 from eval_skills.core.models.base import Model
-from eval_skills.core.store.layout import is_run_id
+from eval_skills.core.store.layout import is_run_id, started_at
 from eval_skills.reporting.context import ReportContext, ranked
 from eval_skills.reporting.escape import encodable
 
@@ -59,6 +60,14 @@ def reported_run(reports: Sequence[SkillCompletionReport]) -> ReportedRun | None
     except ValidationError as error:
         raise InputError(f"evaluatorMetadata.{OF_RUN}: {error.errors()[0]['msg']}; write the report again") from None
     return next((run for run in runs if run.partial), runs[0] if runs else None)
+
+
+def began(report: SkillCompletionReport) -> datetime:
+    """When (UTC) the run of the report began, by its id; where the report does not say it, when its last item did."""
+    run = reported_run([report])
+    if run is not None and is_run_id(run.run_id):
+        return started_at(run.run_id)
+    return report.timestamp if report.timestamp.tzinfo else report.timestamp.replace(tzinfo=UTC)
 
 
 def parts(reports: Sequence[SkillCompletionReport], context: ReportContext | None = None) -> Iterator[str]:

@@ -29,6 +29,9 @@ _KNOWN = ", ".join(
     f"CASE WHEN coalesce(missing_items, 0) = 0 OR judged_completion_rate IS NOT NULL THEN {name} END AS {name}"
     for name in ("completion_rate", "ci_lower", "ci_upper", "flake_rate")
 )
+BEGAN = "strptime(left(run_id, 16), '%Y%m%dT%H%M%SZ') AT TIME ZONE 'UTC'"
+"""In a SELECT: when the run began, by its id."""
+
 KNOWN_REPORTS = f"(SELECT * REPLACE ({_KNOWN}) FROM reports)"  # noqa: S608 - names of columns
 """In place of ``reports`` in a SELECT: without the figures that are not known where no item has a verdict of the skill."""
 

@@ -162,8 +162,8 @@ class Store:
         return {key: known_completion(row) for key, row in self._last_reports(COMPLETION).items()}
 
     def last_evaluated(self) -> dict[str, datetime]:
-        """When (UTC) every skill was last reported on, by ``id@version``."""
-        return {key: row["timestamp"] for key, row in self._last_reports([]).items()}
+        """When (UTC) the last run of every skill began, by ``id@version``."""
+        return {key: started_at(row["run_id"]) for key, row in self._last_reports([]).items()}
 
     def last_reports(self) -> list[SkillCompletionReport]:
         """The last report of every skill (``id@version``), without its items, by that key."""
@@ -346,12 +346,15 @@ class Store:
         return "finished" if has_landed and not self._has_journal(run_id) else "unfinished"
 
     def _last_reports(self, columns: Iterable[str]) -> dict[str, dict[str, Any]]:
-        """The row of the last report of every skill of primary origin, with these columns, its moment, run and identity."""
+        """The row of the last report of every skill of primary origin, with these columns, its run and identity.
+
+        The last one is that of the run that began last, however late another one was resumed.
+        """
         from eval_skills.core.store.missing import name_missing
 
         name_missing(self, "reports")
-        wanted = {*columns, "timestamp", "run_id", "skill_id", "skill_version", "origin"}
-        rows = sorted(self.tables.rows("reports", sorted(wanted)), key=lambda row: (row["timestamp"], row["run_id"]))
+        wanted = {*columns, "run_id", "skill_id", "skill_version", "origin"}
+        rows = sorted(self.tables.rows("reports", sorted(wanted)), key=lambda row: row["run_id"])
         of_skill = without_parts(rows, lambda row: (row["skill_id"], row["skill_version"]), lambda row: row["origin"])
         return {f"{row['skill_id']}@{row['skill_version']}": row for row in of_skill}
 

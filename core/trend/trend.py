@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from eval_skills.core.errors import UsageError
 from eval_skills.core.store.effects import LEVEL
+from eval_skills.core.store.layout import started_at
 from eval_skills.core.store.missing import name_missing
 from eval_skills.core.store.store import COMPLETION, known_completion, without_parts
 from eval_skills.core.text import nearest
@@ -48,8 +49,10 @@ _EFFECT = ("effect_arm", "effect_lower", "effect_upper", "effect_least", "effect
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrendPoint:
-    """The figure in one run. `value` is None where it is unknown, as completion is where no item has a verdict of the skill;
-    `interval` is that of a completion rate or effect, else None.
+    """The figure in one run, which began at `timestamp`, however late it was resumed.
+
+    `value` is None where it is unknown, as completion is where no item has a verdict of the skill; `interval` is that of a
+    completion rate or effect, else None.
 
     `tasks` is how many tasks the figure rests on, where that is known. `most` is what the completion rate would be, had all items
     without a verdict of the skill passed; None where there are none, and of other figures. Of an effect, `least` and `most` are
@@ -90,11 +93,11 @@ class Reported:
     def of(cls, store: Store, *metrics: str) -> Reported:
         """The reports of all runs that are not later work on others, oldest first, with what the trends of these metrics need."""
         name_missing(store, "reports")
-        names = ("run_id", "timestamp", "skill_id", "skill_version", "benchmark_id", "benchmark_version", "tasks", "origin")
+        names = ("run_id", "skill_id", "skill_version", "benchmark_id", "benchmark_version", "tasks", "origin")
         columns = {*names, *_BOUNDS, *_OF_A_COST, *_INTERVAL, *_EFFECT, *(METRICS[metric] for metric in metrics)}
         rows = store.tables.rows("reports", columns)
         whole = without_parts(rows, lambda row: (row["skill_id"], row["benchmark_id"]), lambda row: row["origin"])
-        return cls(store.path, sorted(whole, key=lambda row: (row["timestamp"], row["run_id"], row["skill_version"])))
+        return cls(store.path, sorted(whole, key=lambda row: (row["run_id"], row["skill_version"])))
 
     def about(self, metric: str) -> list[dict[str, Any]]:
         """The rows that a trend of this metric is made of."""
@@ -126,7 +129,7 @@ def trend(
     since: datetime | None = None,
     until: datetime | None = None,
 ) -> Trend:
-    """The `metric` (a key of `METRICS`) of a skill in every run that reported it, since ≤ moment of the report < until.
+    """The `metric` (a key of `METRICS`) of a skill in every run that reported it and began since ≤ moment < until.
 
     `skill` and `benchmark` are an ``id`` (every version) or ``id@version``. Runs that are later work on others (scored again,
     confirming, monitoring) are left out of trends, and runs of a part of a benchmark where it also has whole ones.
@@ -171,7 +174,9 @@ def _check(metric: str, since: datetime | None, until: datetime | None) -> None:
 def _by_benchmark(rows: list[dict[str, Any]], metric: str, since: datetime | None, until: datetime | None) -> Trend:
     found: Trend = {}
     for row in rows:
-        if (since is None or row["timestamp"] >= since) and (until is None or row["timestamp"] < until):
+        began = started_at(row["run_id"])
+        # the beginning of a run is known to the second
+        if (since is None or began >= since.replace(microsecond=0)) and (until is None or began < until):
             found.setdefault(row["benchmark_id"], []).append(_point(row, metric))
     return dict(sorted(found.items()))
 
@@ -222,8 +227,8 @@ def _point(row: dict[str, Any], metric: str) -> TrendPoint:
     from eval_skills.core.diff.model import DifferenceInterval
     from eval_skills.core.models import ConfidenceInterval
 
-    names = ("timestamp", "run_id", "skill_version", "benchmark_version", "tasks")
-    found = {name: row[name] for name in names}
+    names = ("run_id", "skill_version", "benchmark_version", "tasks")
+    found = {"timestamp": started_at(row["run_id"]), **{name: row[name] for name in names}}
     if metric in _OF_VERDICTS and known_completion(row) is None:
         return TrendPoint(**found, value=None)
     interval: ConfidenceInterval | DifferenceInterval | None = None

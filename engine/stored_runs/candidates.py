@@ -13,7 +13,7 @@ from eval_skills.core.ranking import Outcomes, rank_by_task_results, rank_report
 from eval_skills.core.selection import SelectStrategy, load_strategy
 from eval_skills.core.skills import Discovery, discover_skills, refuse_duplicates, why_none
 from eval_skills.core.store import Store
-from eval_skills.reporting.json_report import read_reports
+from eval_skills.reporting.json_report import began, read_reports
 
 ITEM_COLUMNS = (
     "run_id", "skill_id", "skill_version", "benchmark_id", "task_id", "task_digest", "status", "error_kind",
@@ -39,7 +39,7 @@ def load_candidates(path: Path) -> Discovery:
 def load_reports(paths: Sequence[Path], store: str) -> list[SkillCompletionReport]:
     """The reports of JSON report files, or without any the last report of every skill in the store.
 
-    Of several reports on a skill and benchmark, the youngest counts.
+    Of several reports on a skill and benchmark, that of the run that began last counts.
 
     Raises:
         InputError: a file is not an array of reports, or is empty; or the store holds no report.
@@ -50,7 +50,7 @@ def load_reports(paths: Sequence[Path], store: str) -> list[SkillCompletionRepor
             raise InputError("this store holds no report; evaluate the skills first, or name a file with --reports", source=store)
         return reports
     youngest: dict[tuple[str, str], SkillCompletionReport] = {}
-    for report in sorted((each for path in paths for each in _reports_in(path)), key=lambda each: each.timestamp):
+    for report in sorted((each for path in paths for each in _reports_in(path)), key=began):
         youngest[report.skill_key, report.benchmark_id] = report
     return list(youngest.values())
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from datetime import UTC
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,7 +24,7 @@ from eval_skills.engine.judging.outcome import add_judge_figures, judges_of, sco
 from eval_skills.engine.stored_runs.provenance import provenance_of
 from eval_skills.engine.stored_runs.run_ids import names_run, resolve_run_id
 from eval_skills.reporting.context import ReportContext
-from eval_skills.reporting.json_report import read_reports, reported_run
+from eval_skills.reporting.json_report import began, read_reports, reported_run
 from eval_skills.reporting.judging import judging_of
 from eval_skills.reporting.stopping import stop_words
 from eval_skills.scorers.registry import known_scorer
@@ -143,9 +142,7 @@ def read_source(given: str, store: str) -> ReportSource:
         raise InputError("it holds no report", source=path)
     if all(report.ranking is None for report in reports):  # written by an earlier version
         reports = rank_by_task_results(reports)
-    moments = [report.timestamp for report in reports]
-    newest = max(moment if moment.tzinfo else moment.replace(tzinfo=UTC) for moment in moments)
-    context, remarks = ReportContext(run_id=path.name, created_at=newest), []
+    context, remarks = ReportContext(run_id=path.name, created_at=max(map(began, reports))), []
     if (run := reported_run(reports)) is not None:
         context = replace(context, run_id=run.run_id, partial=run.partial, min_completion=run.min_completion)
         if run.partial is not None:

@@ -72,6 +72,14 @@ def test_the_last_run_of_each_skill(scrape: Scrape, landed_run: LandedRun) -> No
     assert found["eval_skills_run_last_success_timestamp_seconds"] == began
 
 
+def test_a_run_counts_by_when_it_began_however_late_its_items_are(scrape: Scrape, landed_run: LandedRun) -> None:
+    landed_run({"a": "wrong"}, at=AT, started_at=AT.replace(day=25))  # resumed later
+    landed_run({"a": "right"}, at=AT.replace(day=21), started_at=AT.replace(day=22))
+    found = scrape()
+    assert found[series("eval_skills_completion_ratio", **SKILL)] == 1
+    assert found[series("eval_skills_run_timestamp_seconds", benchmark="tasks")] == AT.replace(day=21).timestamp()
+
+
 def test_a_run_without_a_verdict_has_no_completion(scrape: Scrape, landed_run: LandedRun) -> None:
     landed_run({"a": "right"}, at=AT)
     down = {"status": "error", "passed": False, "score": None, "error_kind": "infra"}

@@ -15,7 +15,7 @@ import eval_skills as es
 from eval_skills.core.errors import UsageError
 from eval_skills.core.metrics.reports import skill_reports
 from eval_skills.core.models import Attempt, Benchmark, ItemResult
-from eval_skills.core.store import Journal, Manifest, ManifestBenchmark, Store, land, land_reports, write_manifest
+from eval_skills.core.store import Journal, Manifest, ManifestBenchmark, Store, land, land_reports, started_at, write_manifest
 from eval_skills.core.viewer_pages import NoSuchPageError, comparison_page, run_page
 from eval_skills.viewer.export import export_pages
 from eval_skills.viewer.page import PLACES
@@ -197,5 +197,7 @@ def test_a_run_without_a_verdict_has_no_completion_in_the_lists(tmp_path: Path) 
         (table,) = data_of(site.page(name))["tables"]
         (place,) = [at for at, column in enumerate(table["columns"]) if column["title"] == title]
         assert table["rows"][0][place] == [None, None, None], name
+    began = [column["title"] for column in table["columns"]].index("Last run began (UTC)")
+    assert table["rows"][0][began] == started_at("20260101T100001Z-0001").timestamp() * 1000
     statement = data_of(site.page(table["links"][0][0]), "sql")["runs-1"]
     assert site.store.query(statement)["completion_rate"].isna().tolist() == [False, True]

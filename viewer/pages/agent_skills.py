@@ -13,7 +13,7 @@ from eval_skills.reporting.skill_effect import document as effect_document
 from eval_skills.reporting.triggers import document as triggers_document
 from eval_skills.viewer.page import TablesPage
 from eval_skills.viewer.statements import effect_statements, triggers_statements
-from eval_skills.viewer.tables import KNOWN_REPORTS, Column, Table
+from eval_skills.viewer.tables import BEGAN, KNOWN_REPORTS, Column, Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,14 +27,14 @@ HERE = "Agent Skills"
 EFFECTS = Table(
     name="effects",
     title="What Agent Skills changed",
-    sql="""
-        SELECT run_id, timestamp, effect_of, effect_arm, effect, effect_lower, effect_upper, effect_verdict
-        FROM reports WHERE effect_arm IS NOT NULL AND effect_arm <> 'with' {chosen}
+    sql=f"""
+        SELECT run_id, {BEGAN} AS began, effect_of, effect_arm, effect, effect_lower, effect_upper, effect_verdict
+        FROM reports WHERE effect_arm IS NOT NULL AND effect_arm <> 'with' {{chosen}}
         ORDER BY run_id DESC, effect_arm
-    """,
+    """,  # noqa: S608 - a constant
     columns=(
         Column(title="Agent Skill", of=("effect_of",), link=lambda row: effect_page(row["run_id"]), is_facet=True),
-        Column(title="Asked (UTC)", of=("timestamp",), kind="moment"),
+        Column(title="Asked (UTC)", of=("began",), kind="moment"),
         Column(title="With minus", of=("effect_arm",), is_facet=True),
         Column(title="Difference", of=("effect",), kind="points"),
         Column(title="From", of=("effect_lower",), kind="points"),
@@ -49,12 +49,12 @@ TRIGGERS = Table(
     name="triggers",
     title="Whether they were loaded when they should",
     sql=f"""
-        SELECT run_id, timestamp, skill_id, completion_rate, ci_lower, ci_upper, tasks, items
+        SELECT run_id, {BEGAN} AS began, skill_id, completion_rate, ci_lower, ci_upper, tasks, items
         FROM {KNOWN_REPORTS} WHERE benchmark_id = 'triggers' {{chosen}} ORDER BY run_id DESC
     """,  # noqa: S608 - a constant
     columns=(
         Column(title="Agent", of=("skill_id",), link=lambda row: triggers_page(row["run_id"]), is_facet=True),
-        Column(title="Asked (UTC)", of=("timestamp",), kind="moment"),
+        Column(title="Asked (UTC)", of=("began",), kind="moment"),
         Column(title="As it should", of=("completion_rate", "ci_lower", "ci_upper"), kind="interval"),
         Column(title="Queries", of=("tasks",), kind="count"),
         Column(title="Items", of=("items",), kind="count"),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from eval_skills.core.viewer_pages import run_page, skill_page
 from eval_skills.viewer.page import TablesPage
-from eval_skills.viewer.tables import KNOWN_REPORTS, Column, Row, Table
+from eval_skills.viewer.tables import BEGAN, KNOWN_REPORTS, Column, Row, Table
 
 if TYPE_CHECKING:
     from eval_skills.viewer.site import Site
@@ -32,11 +32,11 @@ SKILLS = Table(
             last(ci_lower ORDER BY run_id) AS ci_lower, last(ci_upper ORDER BY run_id) AS ci_upper,
             last(p95_ms ORDER BY run_id) AS p95_ms, last(estimated_usd ORDER BY run_id) AS estimated_usd,
             last(cost_unknown_items ORDER BY run_id) AS unpriced, last(items ORDER BY run_id) AS priced_of,
-            last(flake_rate ORDER BY run_id) AS flake_rate, count(*) AS runs, max(timestamp) AS last_seen, max(run_id) AS run_id
+            last(flake_rate ORDER BY run_id) AS flake_rate, count(*) AS runs, max({BEGAN}) AS last_began, max(run_id) AS run_id
         FROM {KNOWN_REPORTS} WHERE coalesce(origin, 'run') IN ('run', 'replay') {{chosen}}
         GROUP BY skill_id, skill_version, benchmark_id
-        ORDER BY last_seen DESC
-    """,  # noqa: S608 - a constant
+        ORDER BY last_began DESC
+    """,  # noqa: S608 - constants
     columns=(
         Column(title="Skill", of=("skill_id",), link=_skill, is_facet=True),
         Column(title="Version", of=("skill_version",)),
@@ -47,7 +47,7 @@ SKILLS = Table(
         Column(title="Cost of a run", of=("estimated_usd", "unpriced", "priced_of"), kind="sum", is_wide=True),
         Column(title="Runs", of=("runs",), kind="count"),
         Column(title="Last run", of=("run_id",), link=lambda row: run_page(row["run_id"])),
-        Column(title="Last seen (UTC)", of=("last_seen",), kind="moment", is_wide=True),
+        Column(title="Last run began (UTC)", of=("last_began",), kind="moment", is_wide=True),
     ),
 )
 

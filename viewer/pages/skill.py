@@ -13,7 +13,7 @@ from eval_skills.reporting.trend.page import Further, render
 from eval_skills.reporting.trend.series import Annotation, shown
 from eval_skills.reporting.trend.steps import Steps
 from eval_skills.viewer.items import sql_text
-from eval_skills.viewer.tables import KNOWN_REPORTS
+from eval_skills.viewer.tables import BEGAN, KNOWN_REPORTS
 
 if TYPE_CHECKING:
     from eval_skills.core.trend.trend import Trend
@@ -78,10 +78,10 @@ def _digests(site: Site, skill: str, found: Trend) -> dict[tuple[str, str], str]
 def _statements(site: Site, skill: str, found: Trend) -> Mapping[str, str]:
     return {
         f"runs-{number}": f"""\
-SELECT timestamp, run_id, skill_version, benchmark_version, completion_rate, ci_lower, ci_upper, flake_rate, p95_ms
+SELECT {BEGAN} AS began, run_id, skill_version, benchmark_version, completion_rate, ci_lower, ci_upper, flake_rate, p95_ms
 FROM {KNOWN_REPORTS}
 WHERE skill_id = {sql_text(skill)} AND benchmark_id = {sql_text(benchmark)} {site.condition("AND")}
     AND run_id IN ({", ".join(f"'{point.run_id}'" for point in points)})
-ORDER BY timestamp, run_id, skill_version"""  # noqa: S608 - the texts are quoted
+ORDER BY run_id, skill_version"""  # noqa: S608 - the texts are quoted
         for number, (benchmark, points) in enumerate(found.items(), start=1)
     }

@@ -102,3 +102,11 @@ def test_p40_an_empty_store_knows_no_skill(tmp_path: Path) -> None:
 def test_a_time_that_ends_before_it_begins_is_refused(store: Store) -> None:
     with pytest.raises(UsageError, match="since must come first"):
         trend(store, "adder", since=DAYS[1], until=DAYS[1])
+
+
+def test_a_run_that_was_resumed_later_stays_where_it_began(store: Store) -> None:
+    (first, *_) = store.tables.files("reports")
+    (report,) = store.reports_of(first)
+    land_reports(store, first, None, [report.model_copy(update={"timestamp": DAYS[2].replace(day=9)})])
+    assert [point.timestamp for point in trend(store, "adder")["sums"]] == DAYS
+    assert [point.run_id for point in trend(store, "adder", until=DAYS[1])["sums"]] == [first]

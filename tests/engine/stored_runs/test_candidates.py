@@ -8,8 +8,11 @@ from pathlib import Path
 import pytest
 
 from eval_skills.core.models import ItemResult, SkillCompletionReport
-from eval_skills.core.store import Store, land_items, land_reports
+from eval_skills.core.store import Store, land_items, land_reports, started_at
 from eval_skills.engine.stored_runs.candidates import load_reports, rank_candidates
+from eval_skills.engine.stored_runs.reports import read_source
+from eval_skills.reporting.context import ReportContext
+from eval_skills.reporting.json_report import render
 from tests.core.ranking.test_ranking import ALMOST, BAD, GOOD, ran
 from tests.core.skills import skill
 
@@ -51,3 +54,14 @@ def test_where_the_items_are_gone_nothing_is_ranked(store: str) -> None:
         path.unlink()
     ranked = rank_candidates([skill("a"), skill("b")], load_reports([], store), store)
     assert [report.ranking for report in ranked] == [None, None]
+
+
+def test_of_several_files_the_run_that_began_last_counts_however_late_another_was_resumed(tmp_path: Path) -> None:
+    paths = []
+    for number, (run_id, statuses) in enumerate(zip(RUNS, (BAD, GOOD), strict=True)):
+        resumed = ran("a", statuses).model_copy(update={"timestamp": datetime(2026, 12, 31 - number, tzinfo=UTC)})
+        paths.append(tmp_path / f"{number}.json")
+        paths[-1].write_text(render([resumed], ReportContext(run_id=run_id, created_at=datetime.now(UTC))))
+    (found,) = load_reports(paths, "unused")
+    assert found.summary.completion_rate == ran("a", GOOD).summary.completion_rate
+    assert read_source(str(paths[0]), "unused").context.created_at == started_at(next(iter(RUNS)))

@@ -14,7 +14,7 @@ import pytest
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.metrics.reports import skill_reports
 from eval_skills.core.models import Benchmark, ItemResult
-from eval_skills.core.store import Journal, Store, land, write_manifest
+from eval_skills.core.store import Journal, Store, land, started_at, write_manifest
 from eval_skills.engine.evaluation.plan import RunPlan
 from eval_skills.engine.evaluation.session import manifest_of
 from eval_skills.engine.stored_runs.reports import read_source, skill_reports_of
@@ -126,7 +126,7 @@ def test_a_file_is_read_as_it_was_written(recorded: Callable[..., RunPlan], tmp_
     found = read_source(str(path), "no-store")
     assert (found.reports, found.run_id) == (of_run(reports, run_of(context)), RUN)
     assert (found.file, found.stem, found.name) == (path, path.stem, str(path))
-    assert found.context.created_at == reports[0].timestamp
+    assert found.context.created_at == started_at(RUN)
     assert f",{RUN}," in str(render("csv", found.reports, found.context))
     asked = plan.benchmark
     words = f"- Run: {RUN}\n", f"- Benchmark: {asked.id} {asked.version}, scored by {asked.scoring_method}\n"
