@@ -13,6 +13,7 @@ from eval_skills.core.documents.loading import read_document, validate
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import AdapterType, Skill, SkillCompletionReport
 from eval_skills.core.models.base import Model, Rate
+from eval_skills.core.text import apart, percents_apart
 
 SortKey = Literal["compositeScore", "completionRate", "latency", "tokenCost"]
 Order = Literal["asc", "desc"]
@@ -41,17 +42,20 @@ class SelectFilters(Model):
         summary, p95 = report.summary, report.latency.p95_ms
         lowest, interval = self.min_completion_lower_bound, summary.confidence_interval
         missing = [tag for tag in self.required_tags if tag not in skill.tags]
+        completion, least = percents_apart(summary.completion_rate, self.min_completion_rate or 0)
+        begins, least_lower = percents_apart(interval.lower, lowest or 0)
+        errors, most_errors = percents_apart(summary.error_rate, self.max_error_rate or 0)
+        time, longest = apart(p95 or 0, self.max_latency_p95_ms or 0, decimals=0)
         checks = (
             (_at_least(summary.completion_rate, self.min_completion_rate),
-             f"completion {f'{summary.completion_rate:.1%} is' if summary.has_verdict else 'is unknown, and may be'} "
-             f"under {self.min_completion_rate or 0:.1%} (minCompletionRate)"),
+             f"completion {f'{completion}% is' if summary.has_verdict else 'is unknown, and may be'} "
+             f"under {least}% (minCompletionRate)"),
             (_at_least(interval.lower, lowest),
-             f"the interval begins at {interval.lower:.1%}, under {lowest or 0:.1%} (minCompletionLowerBound)"),
+             f"the interval begins at {begins}%, under {least_lower}% (minCompletionLowerBound)"),
             (_at_most(summary.error_rate, self.max_error_rate),
-             f"{summary.error_rate:.1%} errors are above {self.max_error_rate or 0:.1%} (maxErrorRate)"),
+             f"{errors}% errors are above {most_errors}% (maxErrorRate)"),
             (_at_most(p95, self.max_latency_p95_ms),
-             f"P95 {'is unknown, and must be' if p95 is None else f'{p95:,.0f} ms is not'} "
-             f"{self.max_latency_p95_ms or 0:,.0f} ms at most (maxLatencyP95Ms)"),
+             f"P95 {'is unknown, and must be' if p95 is None else f'{time} ms is not'} {longest} ms at most (maxLatencyP95Ms)"),
             (not self.adapter_types or skill.adapter_type in self.adapter_types,
              f"its adapter is {skill.adapter_type}, not {' or '.join(self.adapter_types)} (adapterTypes)"),
             (not missing, f"it lacks the tag{'s' * (len(missing) > 1)} {' and '.join(map(repr, missing))} (requiredTags)"),

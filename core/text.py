@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from difflib import get_close_matches
 from typing import Any
 
@@ -86,6 +86,35 @@ def plural(number: int, noun: str) -> str:
         return f"{number:,} {noun}"
     is_changed = noun.endswith("y") and noun[-2:-1] not in "aeiou"
     return f"{number:,} {noun[:-1]}ies" if is_changed else f"{number:,} {noun}s"
+
+
+MOST_DECIMALS = 12
+"""Numbers that look the same with so many decimals differ by what adding binary fractions leaves."""
+
+
+def apart(*values: float, decimals: int, ends: Collection[float] = ()) -> list[str]:
+    """The numbers with `decimals`, or with as many more as show that they differ: 99.97 under 100.0, where 100.0 under 100.0 says
+    nothing. None is rounded to one of the `ends` that it is not."""
+    for places in range(decimals, MOST_DECIMALS + 1):
+        texts = [f"{value:z,.{places}f}" for value in values]
+        shown = [float(text.replace(",", "")) for text in texts]
+        if len(set(shown)) == len(set(values)) and not any(
+            number in ends and value not in ends for number, value in zip(shown, values, strict=True)
+        ):
+            break
+    return [_without_zeros(text, decimals) for text in texts]
+
+
+def _without_zeros(text: str, decimals: int) -> str:
+    """The number without zeros at its end, but with so many decimals."""
+    whole, _, fraction = text.partition(".")
+    fraction = fraction.rstrip("0").ljust(decimals, "0")
+    return f"{whole}.{fraction}" if fraction else whole
+
+
+def percents_apart(*rates: float) -> list[str]:
+    """The rates in percent, without the sign, so that those that differ look so, only all is 100.0 and only nothing 0.0."""
+    return apart(*(rate * 100 for rate in rates), decimals=1, ends=(0.0, 100.0))
 
 
 def first_of(names: Sequence[str], shown: int) -> str:

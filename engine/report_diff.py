@@ -11,6 +11,7 @@ from eval_skills.core.diff.model import MissingRule
 from eval_skills.core.diff.until import at_last_looks
 from eval_skills.core.errors import UsageError
 from eval_skills.core.statistics.planning import gate_rate
+from eval_skills.core.text import percents_apart
 from eval_skills.engine.planning.plan import FLAKINESS, sample_of_reports
 from eval_skills.reporting.diff.report import DiffDocument, GateRates
 
@@ -50,7 +51,7 @@ def compared(
     found = at_last_looks(found, old.reports, new.reports, looks)
     tolerated = NON_INFERIORITY_MARGIN if margin is None else margin
     rates = _gate_rates(old.reports) if fail_on == "worse" and not min_effect else None
-    proven = f"every skill is proven to have lost less than {tolerated:.1%}"
+    proven = f"every skill is proven to have lost less than {percents_apart(tolerated)[0]}%"
     words = proven if fail_on == "not-proven" else "no skill is worse"
     remarks = [*filter(None, [itself]), *old.remarks, *new.remarks]
     known = [side.unfinished for side in (old, new) if side.unfinished] + forbidden_failures(new.reports)

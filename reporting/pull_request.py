@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from eval_skills.core.diff.gate import forbidden_failures
 from eval_skills.core.errors import UsageError
-from eval_skills.core.text import plural
+from eval_skills.core.text import percents_apart, plural
 from eval_skills.reporting import numbers
 from eval_skills.reporting.context import ReportContext, ranked
 from eval_skills.reporting.diff.figures import (
@@ -149,9 +149,10 @@ def _of_the_run(reports: Sequence[SkillCompletionReport], context: ReportContext
         done, planned = context.partial
         found.append(f"the run is unfinished: {done:,} of {plural(planned, 'item')}")
     below = [report for report in ranked(reports) if context.completes(report) is False]
-    least = numbers.rate(context.min_completion)
     return found + [
-        f"{report.skill_key} completes {numbers.rate(report.summary.completion_rate)}, and {least} is the least"
+        "{} completes {} %, and {} % is the least".format(
+            report.skill_key, *percents_apart(report.summary.completion_rate, context.min_completion or 0)
+        )
         for report in below
     ]
 

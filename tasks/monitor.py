@@ -15,6 +15,7 @@ from eval_skills.core.text import plural
 from eval_skills.engine.monitor.batches import Batch
 from eval_skills.engine.monitor.session import MonitorSession
 from eval_skills.engine.monitor.summary import observed_monitors
+from eval_skills.reporting import numbers
 from eval_skills.tasks.run_log import FlowRunLog
 
 EVENT = "eval-skills.monitor-status"
@@ -38,7 +39,7 @@ def judge_batch(batch: Batch, session: MonitorSession, name: str) -> None:
 
 
 def _words(change: StatusChange) -> str:
-    rate = "" if change.figures.pass_rate is None else f"; {change.figures.pass_rate:.1%} pass"
+    rate = "" if change.figures.pass_rate is None else f"; {numbers.rate(change.figures.pass_rate)} pass"
     return f"Status: {change.before} to {change.after}{rate}, of {plural(change.figures.size, 'sample')}"
 
 

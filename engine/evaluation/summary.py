@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from eval_skills.core.models import Benchmark, Skill, SkillCompletionReport
 from eval_skills.core.selection import RankedSkill
 from eval_skills.core.store import ReachedLimit, Store, land_reports, mirror_sqlite
-from eval_skills.core.text import plural
+from eval_skills.core.text import percents_apart, plural
 from eval_skills.engine.definition.benchmark import benchmark_notes
 from eval_skills.engine.definition.request import part_remarks
 from eval_skills.engine.evaluation.plan import RunPlan
@@ -153,7 +153,9 @@ def gate_lines(summary: RunSummary) -> list[str]:
     ]
     unknown = map(unknown_calls, summary.with_unknown_calls)
     slow = [
-        f"{report.skill_key} completes {numbers.rate(report.summary.completion_rate)}, under {least}"
+        "{} completes {} %, under {} %".format(
+            report.skill_key, *percents_apart(report.summary.completion_rate, summary.min_completion)
+        )
         for report in below[:GATED_NAMED]
     ]
     more = [f"and {len(below) - GATED_NAMED:,} more complete less than {least}"] if len(below) > GATED_NAMED else []

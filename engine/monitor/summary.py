@@ -7,6 +7,7 @@ from datetime import datetime
 
 from eval_skills.core.monitoring import HealthStatus, StatusChange, WindowFigures
 from eval_skills.engine.observer import Observed
+from eval_skills.reporting import numbers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,8 +66,7 @@ def summary_line(status: HealthStatus, figures: WindowFigures, read: int, sample
     """The result in one line."""
     window = f"{figures.size:,} samples in the window"
     if figures.pass_rate is not None:
-        interval = f"[{figures.interval.lower:.1%}, {figures.interval.upper:.1%}]"
-        window = f"{figures.pass_rate:.1%} of {window} pass {interval}"
+        window = f"{numbers.rate(figures.pass_rate)} of {window} pass ({numbers.interval(figures.interval)})"
     return f"{status}: {window}; {read:,} records read, {sampled:,} sampled, {bad:,} bad"
 
 

@@ -208,3 +208,15 @@ def test_completion_that_nobody_knows_is_not_said_to_be_0() -> None:
     failing = report("failing", completionRate=0.0)
     for sort_by in ("completionRate", "compositeScore"):
         assert selected([down, failing], {"sortBy": sort_by, "order": "asc"}) == ["failing", "down"], "the unknown one comes last"
+
+
+def test_a_figure_that_misses_a_limit_never_looks_like_it() -> None:
+    near = report(
+        "big", p95=13.2, completionRate=2999 / 3000, errorRate=1 / 3000, confidenceInterval={"lower": 0.99999, "upper": 1}
+    )
+    filters = {"minCompletionRate": 1.0, "maxErrorRate": 0.0, "maxLatencyP95Ms": 13, "minCompletionLowerBound": 1.0}
+    assert removals([skill("big")], [near], SelectStrategy.model_validate({"filters": filters})) == [
+        "big@1.0.0: completion 99.97% is under 100.0% (minCompletionRate); "
+        "the interval begins at 99.999%, under 100.0% (minCompletionLowerBound); "
+        "0.03% errors are above 0.0% (maxErrorRate); P95 13.2 ms is not 13 ms at most (maxLatencyP95Ms)"
+    ]

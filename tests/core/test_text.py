@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from eval_skills.core.text import EXCERPT_CHARS, excerpt, first_of, one_line
+from eval_skills.core.text import EXCERPT_CHARS, apart, excerpt, first_of, one_line, percents_apart
+from tests.tables import each_row
 
 
 @pytest.mark.parametrize(
@@ -47,3 +48,32 @@ def test_one_line_is_cut_with_a_mark(text: str, shown: str) -> None:
 @pytest.mark.parametrize(("shown", "said"), [(3, "a, b, c"), (2, "a, b and 1 more")])
 def test_the_first_names_and_how_many_more_there_are(shown: int, said: str) -> None:
     assert first_of(["a", "b", "c"], shown) == said
+
+
+@each_row(
+    ("numbers", "decimals", "shown"),
+    [
+        pytest.param((0.65, 0.8), 1, ["0.7", "0.8"], id="that-differ"),
+        pytest.param((13.2, 13.0), 0, ["13.2", "13"], id="that-would-look-the-same"),
+        pytest.param((1234.0, 1000.0), 0, ["1,234", "1,000"], id="thousands"),
+        pytest.param((0.5, 0.5), 1, ["0.5", "0.5"], id="equal"),
+        pytest.param((0.0, -0.0), 1, ["0.0", "0.0"], id="0-has-no-sign"),
+        pytest.param((0.3, 0.1 + 0.2), 1, ["0.3", "0.3"], id="binary-fractions"),
+    ],
+)
+def test_numbers_that_differ_look_so(numbers: tuple[float, ...], decimals: int, shown: list[str]) -> None:
+    assert apart(*numbers, decimals=decimals) == shown
+
+
+@each_row(
+    ("rates", "shown"),
+    [
+        pytest.param((0.65, 0.8), ["65.0", "80.0"], id="plain"),
+        pytest.param((2999 / 3000, 0.99999), ["99.967", "99.999"], id="near-each-other-and-1"),
+        pytest.param((2999 / 3000, 1.0), ["99.97", "100.0"], id="only-all-is-100"),
+        pytest.param((1 / 3000, 0.0), ["0.03", "0.0"], id="only-nothing-is-0"),
+        pytest.param((0.00001, 0.5), ["0.001", "50.0"], id="nearly-nothing"),
+    ],
+)
+def test_rates_that_differ_look_so_and_none_is_rounded_to_all_or_nothing(rates: tuple[float, ...], shown: list[str]) -> None:
+    assert percents_apart(*rates) == shown

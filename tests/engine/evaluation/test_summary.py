@@ -65,3 +65,9 @@ def test_a_gate_says_that_nothing_is_known_of_a_skill() -> None:
 def test_reports_show_a_gate_only_where_one_was_asked_for(tmp_path: Path) -> None:
     assert context_of(summary(store=str(tmp_path))).min_completion is None
     assert context_of(summary(store=str(tmp_path), gated=True)).min_completion == 0.5
+
+
+def test_a_gate_that_was_just_missed_says_by_how_little() -> None:
+    (report,) = completing()
+    missed = report.model_copy(update={"summary": report.summary.model_copy(update={"completion_rate": 0.84999})})
+    assert gate_lines(summary(reports=[missed], min_completion=0.85)) == ["gate failed: s@1.0.0 completes 84.999 %, under 85.0 %"]
