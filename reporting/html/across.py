@@ -139,12 +139,11 @@ def matrix_rows(reports: Sequence[SkillCompletionReport]) -> list[MatrixRow]:
 def _code(items: Sequence[TaskResult]) -> str:
     if not items:
         return NOT_ASKED
-    items = [item for item in items if not is_missing(item)] or items  # what has no verdict does not make a task flaky
     passed, runs = sum(item.passed for item in items), len(items)
-    if 0 < passed < runs:
-        return f"m{passed}/{runs}"
+    if passed:  # what has no verdict does not make a task flaky
+        return f"p{passed}" if passed == sum(not is_missing(item) for item in items) else f"m{passed}/{runs}"
     statuses = {item.status for item in items}
-    outcome = "p" if passed else "f" if "fail" in statuses or len(statuses) > 1 else "e" if "error" in statuses else "t"
+    outcome = "f" if "fail" in statuses or len(statuses) > 1 else "e" if "error" in statuses else "t"
     return f"{outcome}{runs}"
 
 
