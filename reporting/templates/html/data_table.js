@@ -10,9 +10,9 @@ const signed = (value, digits) => {
 const amount = { minimumFractionDigits: 2, maximumFractionDigits: 2 };
 /** As `usd` in reporting/numbers.py. */
 function dollars(value) {
-  if (value >= 1 || value === 0) return `$${value.toLocaleString("en", amount)}`;
+  if (value >= 1 || value === 0) return `$${Number(fixed(value, 2)).toLocaleString("en", amount)}`;
   if (value < 1e-11) return `$${value.toExponential(1)}`;
-  return `$${value < 1e-4 ? value.toFixed(12).replace(/0+$/, "") : value.toFixed(4)}`;
+  return `$${value < 1e-4 ? value.toFixed(12).replace(/0+$/, "") : fixed(value, 4)}`;
 }
 const moment = (value) => new Date(value).toISOString().slice(0, 16).replace("T", " ");
 

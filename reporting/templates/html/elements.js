@@ -47,8 +47,13 @@ function drawInterval(bar, { at, lower, upper, gate }) {
   return bar;
 }
 
-/** A number with so many decimals; what is shown as 0 has no sign. */
-const fixed = (value, digits) => value.toFixed(digits).replace(/^-(?=[0.]*$)/, "");
+/** A number with so many decimals, halves to even as Python writes them: 9 of 16 are 56.2 % everywhere. What is shown as 0 has no sign. */
+function fixed(value, digits) {
+  const [whole, rest] = value.toFixed(60).split("."); // what lies exactly in the middle ends there
+  const kept = `${whole}${digits ? "." : ""}${rest.slice(0, digits)}`;
+  const text = /^50*$/.test(rest.slice(digits)) && /[02468]$/.test(kept) ? kept : value.toFixed(digits);
+  return text.replace(/^-(?=[0.]*$)/, "");
+}
 
 /** The number with so many decimals, or up to four where what they leave out would not be enough. */
 function enoughDigits(value, digits, isEnough) {
@@ -65,7 +70,7 @@ const percent = (rate) => (rate === null || rate === undefined ? UNKNOWN : `${pe
 
 function milliseconds(value) {
   if (value === undefined) return UNKNOWN;
-  return value < 100 ? `${fixed(value, 1)} ms` : `${Math.round(value).toLocaleString("en")} ms`;
+  return value < 100 ? `${fixed(value, 1)} ms` : `${Number(fixed(value, 0)).toLocaleString("en")} ms`;
 }
 
 /** A figure whose unit and whose parenthesis stay on one line. */

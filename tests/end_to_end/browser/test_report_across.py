@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 
+from eval_skills.reporting import numbers
 from tests.end_to_end.browser.reports import context, item, skill, written
 
 pytestmark = pytest.mark.slow
 
+TEMPLATES = Path(numbers.__file__).parent / "templates"
 CELL = "document.activeElement.ariaLabel"
 
 
@@ -172,3 +174,18 @@ def test_it_looks_well(page: Any, tmp_path: Path, pictures: Callable[[str], Path
     page.open(written(tmp_path, wide(20, 60), context()))
     assert page.value("document.documentElement.scrollWidth") <= width
     page.picture(pictures(f"across-{width}"))
+
+
+def test_the_script_rounds_as_python_does(page: Any, report: Path) -> None:
+    page.open(report)
+    script = (TEMPLATES / "html" / "elements.js").read_text(encoding="utf-8")
+
+    def written_by(function: str, values: list[float]) -> Any:
+        return page.value(f"(() => {{ {script}\nreturn {values}.map({function}); }})()")
+
+    rates = [passed / 16 for passed in range(17)] + [1 / 3, 0.99999, 0.00001]
+    assert written_by("percent", rates) == [numbers.rate(rate) for rate in rates]
+    amounts = [-56.25, -0.04, 1.005, 2.675, 0.15, 0.03125, 6.25]
+    assert written_by("(each) => fixed(each, 1)", amounts) == [f"{amount:z.1f}" for amount in amounts]
+    times = [99.25, 100.5, 101.5, 1234.5]
+    assert written_by("milliseconds", times) == [numbers.milliseconds(time) for time in times]
