@@ -71,10 +71,14 @@ def _leader(ordered: Sequence[SkillCompletionReport]) -> list[str]:
     if len(rates) < 2 or rates.count(rates[0]) > 1 or len({report.benchmark_id for report in ordered}) > 1:
         return []
     best, place = tied[0]
-    plain, corrected, chance = numbers.rate(rates[0]), numbers.rate(place.shrunk_completion_rate), place.probability_best
+    # the corrected rate is over the items with a verdict, and only one over the same is to be held beside it
+    missing = best.summary.missing_items
+    plain = numbers.rate(best.summary.judged_completion_rate if missing else rates[0])
+    corrected, chance = numbers.rate(place.shrunk_completion_rate), place.probability_best
     picked = "" if plain == corrected else f", or {corrected} when corrected for being picked"
     sure = "" if chance is None else f"; the chance that it is truly best is {numbers.rate(chance)}"
-    return [f"{best.skill_key} leads with {plain}{picked}{sure}"]
+    of = " of the items with a verdict" if missing else ""
+    return [f"{best.skill_key} leads with {plain}{of}{picked}{sure}"]
 
 
 def _ties(ordered: Sequence[SkillCompletionReport]) -> list[str]:

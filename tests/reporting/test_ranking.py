@@ -67,6 +67,15 @@ def test_shared_ranks_are_a_range(four: list[SkillCompletionReport], make_report
     assert [rank_interval(report.ranking) for report in four] == ["1 to 3", "1 to 3", "3", "–"]
 
 
+def test_what_leads_is_said_of_the_items_that_its_correction_is_of(make_report: MakeReport) -> None:
+    summary = {"completionRate": 0.5, "missingItems": 6, "judgedCompletionRate": 0.875, "completionUpperBound": 0.9}
+    best = make_report("best", summary=summary, ranking=place(1, 2))
+    other = make_report("other", summary={"completionRate": 0.4}, ranking=place(1, 2))
+    assert ranking_notes([best, other])[0].startswith(
+        "best@1.0.0 leads with 87.5 % of the items with a verdict, or 70.0 % when corrected for being picked;"
+    )
+
+
 def test_what_is_to_be_known_of_a_ranking(four: list[SkillCompletionReport], make_report: MakeReport) -> None:
     assert ranking_notes(four) == [
         "best@1.0.0 leads with 90.0 %, or 70.0 % when corrected for being picked; the chance that it is truly best is 25.0 %",
