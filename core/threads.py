@@ -6,7 +6,8 @@ import asyncio
 import contextlib
 import functools
 import threading
-from collections.abc import Callable, Coroutine
+import time
+from collections.abc import Awaitable, Callable, Coroutine, Generator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextvars import copy_context
 from queue import SimpleQueue
@@ -78,6 +79,35 @@ async def in_task(work: Coroutine[Any, Any, T]) -> T:
     if task.cancelled():
         raise CancelledItself
     return task.result()
+
+
+class Steps:
+    """Awaited, it awaits `work`. The longest of its steps, from one wait to the next, kept the event loop for `longest_s`."""
+
+    def __init__(self, work: Awaitable[Any]) -> None:
+        self._work, self.longest_s = work, 0.0
+
+    def __await__(self) -> Generator[Any, Any, Any]:
+        steps = _awaited(self._work)
+        resume = functools.partial(steps.send, None)
+        while True:
+            began = time.perf_counter()
+            try:
+                waits_for = resume()
+            except StopIteration as end:
+                return end.value
+            finally:
+                self.longest_s = max(self.longest_s, time.perf_counter() - began)
+            try:
+                value = yield waits_for
+            except BaseException as error:  # noqa: BLE001 - it is for the work
+                resume = functools.partial(steps.throw, error)
+            else:
+                resume = functools.partial(steps.send, value)
+
+
+async def _awaited(work: Awaitable[Any]) -> Any:
+    return await work
 
 
 class DaemonThreads(ThreadPoolExecutor):

@@ -10,7 +10,7 @@ import inspect
 import re
 import threading
 import time
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self, TypeVar, cast
 
@@ -47,8 +47,8 @@ from eval_skills.core.errors import ContractError, InputError, ItemError, SkillE
 from eval_skills.core.fingerprint import digest_of_json
 from eval_skills.core.interruption import ctrl_c_behind
 from eval_skills.core.models import Skill, SkillResponse
-from eval_skills.core.text import one_line
-from eval_skills.core.threads import CancelledItself, RaisedInThread, in_task, in_thread
+from eval_skills.core.text import one_line, plural
+from eval_skills.core.threads import CancelledItself, RaisedInThread, Steps, in_task, in_thread
 
 T = TypeVar("T")
 
@@ -57,6 +57,10 @@ Called = Callable[[Any, "dict[str, Any] | None"], Any]
 
 UNVERSIONED = "0.0.0"
 """The version of a skill that is known by its name alone."""
+
+
+KEPT_S = 0.1
+"""A coroutine that keeps the event loop longer at a time, and for more than a tenth of its time limit, is worth a remark."""
 
 
 class ObjectSkill(Skill):
@@ -171,11 +175,22 @@ class FunctionAdapter(Adapter):
         if "limits" in skill.adapter_config:
             message = "limits of memory, CPU time and open files hold a process, and this skill is called in that of the run"
             raise InputError(f"{message}; leave them out, or describe the skill with a skill.json", source=skill.key)
+        self._kept = list[float]()
         self._max_bytes = cast(InProcessConfig, read_config(self.config_model, skill)).max_output_bytes
         try:
             self._function, self._is_async = self._callable(skill.name, skill.target)
         except NotLoaded as error:
             raise InputError(str(error), source=skill.key) from None
+
+    @property
+    def remarks(self) -> list[str]:
+        """How long its coroutines kept the event loop, where that is long."""
+        if not self._kept:
+            return []
+        calls, longest = plural(len(self._kept), "call"), f"{max(self._kept):,.1f} s"
+        why = "latencies and time limits of other coroutines count that, too"
+        advice = "make it a plain function, which is called in a thread, or await what it waits for"
+        return [f"{self.skill.key} kept the event loop for up to {longest} in {calls}: {why}; {advice}"]
 
     @classmethod
     def check(cls, skill: Skill) -> None:
@@ -246,9 +261,9 @@ class FunctionAdapter(Adapter):
                 if ended.outcome is not None:
                     return self._said(ended.outcome)
             if inspect.isawaitable(result):
-                result = await result
+                result = await self._watched(result, call)
             if inspect.isasyncgen(result):
-                result = await _gathered(result, pieces)
+                result = await self._watched(_gathered(result, pieces), call)
             return await in_thread(lambda: write_json(plain(_collected(result, pieces, left))))
         except asyncio.CancelledError as error:
             task = asyncio.current_task()
@@ -263,6 +278,14 @@ class FunctionAdapter(Adapter):
             return self._failure(error)
         finally:
             left.set()
+
+    async def _watched(self, work: Awaitable[Any], call: Call) -> Any:
+        steps = Steps(work)
+        try:
+            return await steps
+        finally:
+            if steps.longest_s > max(KEPT_S, call.timeout_s / 10):
+                self._kept.append(steps.longest_s)
 
     def _said(self, outcome: bytes | BaseException) -> bytes | ItemError:
         return self._failure(outcome) if isinstance(outcome, BaseException) else outcome

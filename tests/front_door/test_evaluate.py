@@ -389,6 +389,32 @@ def test_a_coroutine_that_blocks_the_loop_does_not_make_functions_late(raises: b
     assert all((item.latency_ms or 0) < 200 for item in found)
 
 
+@pytest.mark.parametrize("as_generator", [False, True])
+def test_a_coroutine_that_keeps_the_loop_for_long_is_a_remark(as_generator: bool) -> None:
+    async def blocks(_: Any) -> str:
+        await asyncio.sleep(0)
+        time.sleep(0.15)
+        return "x"
+
+    async def blocks_in_pieces(_: Any) -> AsyncIterator[str]:
+        yield "x"
+        time.sleep(0.15)
+
+    result = es.evaluate({"blocks": blocks_in_pieces if as_generator else blocks, "waits": slowly}, TASKS[0], timeout_ms=1000)
+    [remark] = result.remarks
+    assert remark.startswith("blocks@0.0.0 kept the event loop for up to 0.")
+    assert " s in 1 call: " in remark
+    assert "make it a plain function" in remark
+
+
+def test_a_coroutine_that_waits_keeps_no_loop() -> None:
+    async def waits(_: Any) -> str:
+        await asyncio.gather(asyncio.sleep(0.5), asyncio.sleep(0.5))
+        return "X"
+
+    assert es.evaluate(waits, TASKS[0], timeout_ms=4000).remarks == []
+
+
 def test_a_function_that_is_late_is_late_however_the_loop_is_kept() -> None:
     async def blocks(_: Any) -> str:
         time.sleep(0.3)
