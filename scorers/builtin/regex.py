@@ -31,7 +31,7 @@ class Regex:
     by default. In objects and arrays the decoded values are searched, one a line. An object answer is unwrapped first.
 
     Raises:
-        InputError: `patterns` is empty, or a pattern is invalid.
+        InputError: `patterns` is empty, or a pattern is, or one is invalid.
     """
 
     patterns: tuple[str, ...]
@@ -42,6 +42,9 @@ class Regex:
     def __post_init__(self) -> None:
         if not self.patterns:
             raise InputError("the list is empty, so there is nothing to match; name at least one pattern", path="patterns")
+        if "" in self.patterns:
+            place = f"patterns[{self.patterns.index('')}]"
+            raise InputError("an empty pattern matches every answer; remove it, or write ^$ for an empty one", path=place)
         flags = 0 if self.case_sensitive else regex.IGNORECASE
         compiled = tuple(compiled_pattern(each, f"patterns[{index}]", flags) for index, each in enumerate(self.patterns))
         object.__setattr__(self, "_compiled", compiled)

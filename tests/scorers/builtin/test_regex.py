@@ -49,6 +49,7 @@ async def test_p02_case_sensitive_reaches_the_scorer() -> None:
         pytest.param((), "patterns", id="p05-none"),
         pytest.param(("ok", "(open"), "patterns[1]", id="invalid"),
         pytest.param(("a{2,1}",), "patterns[0]", id="impossible"),
+        pytest.param(("ok", ""), "patterns[1]", id="an-empty-one-matches-everything"),
     ],
 )
 def test_p05_empty_and_invalid_lists_are_load_errors(patterns: tuple[str, ...], path: str) -> None:
