@@ -32,7 +32,7 @@ def summary(**changes: Any) -> RunSummary:
     return RunSummary(**{**usual, **changes})
 
 
-def completing(**figure: int) -> list[SkillCompletionReport]:
+def completing(**figure: float) -> list[SkillCompletionReport]:
     """A skill that completes everything, with this figure of forbidden tools."""
     [report] = summary().reports
     figures = report.summary.model_copy(update={"completion_rate": 1.0, **figure})
@@ -49,7 +49,7 @@ def completing(**figure: int) -> list[SkillCompletionReport]:
         pytest.param({"skipped": 1}, False, id="p40-a-skill-was-skipped"),
         pytest.param({"reports": completing(forbidden_items=1)}, False, id="a-forbidden-tool-was-called"),
         pytest.param({"reports": completing(forbidden_unknown_items=1)}, False, id="what-was-called-is-unknown"),
-        pytest.param({"reports": completing(missing_items=1)}, True, id="one-without-a-verdict"),
+        pytest.param({"reports": completing(missing_items=1, judged_completion_rate=1.0)}, True, id="one-without-a-verdict"),
         pytest.param({"reports": completing(missing_items=2), "min_completion": 0.0}, False, id="none-with-a-verdict"),
     ],
 )
