@@ -119,7 +119,7 @@ def sensitivity(found: PairedStatistics) -> str:
         return "what this sample could have shown is not known: the tasks' differences do not vary"
     text = f"this sample could only have shown ±{found.smallest_effect * 100:.1f} pp or more"
     if found.adjusted_p < SIGNIFICANCE and abs(found.mean_difference) < found.smallest_effect:  # it has shown a smaller one
-        text = f"a sample like this shows ±{found.smallest_effect * 100:.1f} pp or more in four cases of five, less more seldom"
+        text = f"a sample like this finds ±{found.smallest_effect * 100:.1f} pp four times out of five, smaller ones less often"
     if found.smallest_effect > 1 and found.adjusted_p >= SIGNIFICANCE:
         text = "this sample could not have shown any difference: it is too small even for ±100 pp"
     if found.tasks_needed is None:

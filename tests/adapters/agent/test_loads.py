@@ -52,7 +52,7 @@ def test_a_load_is_told_by_the_skill_tool_or_the_path(tool: str, arguments: Any,
     [
         pytest.param(("skill", {"name": "csv-tools"}), None, ["csv-tools"], id="loaded-from-elsewhere"),
         pytest.param(("skill", {"name": "csv-tools"}), "no such skill", [], id="asked-for-in-vain"),
-        pytest.param(("read", {"path": "/home/x/.agents/skills/csv-tools/SKILL.md"}), None, ["csv-tools"], id="file-elsewhere"),
+        pytest.param(("read", {"path": "/opt/x/.agents/skills/csv-tools/SKILL.md"}), None, ["csv-tools"], id="file-elsewhere"),
         pytest.param(("skill", {"name": "other"}), None, [], id="not-watched"),
     ],
 )
@@ -160,9 +160,9 @@ def test_where_nothing_is_installed_a_pattern_loads_nothing(command: str) -> Non
 @pytest.mark.parametrize(
     ("command", "result", "loaded"),
     [
-        pytest.param("cat /home/x/skills/*/SKILL.md", "Count rows.", None, id="pattern-elsewhere"),
-        pytest.param("cat /home/x/skills/csv/SKILL.md", "Count rows.", ["csv"], id="named"),
-        pytest.param("cat /home/x/skills/csv/SKILL.md", "cat: No such file or directory", None, id="named-in-vain"),
+        pytest.param("cat /opt/x/skills/*/SKILL.md", "Count rows.", None, id="pattern-elsewhere"),
+        pytest.param("cat /opt/x/skills/csv/SKILL.md", "Count rows.", ["csv"], id="named"),
+        pytest.param("cat /opt/x/skills/csv/SKILL.md", "cat: No such file or directory", None, id="named-in-vain"),
     ],
 )
 def test_of_a_skill_that_is_not_installed_only_its_name_is_a_load(command: str, result: str, loaded: list[str] | None) -> None:

@@ -111,7 +111,7 @@ STATISTICS = {
         (
             {"adjustedP": 0.0312, "smallestEffect": 0.577},
             "sensitivity",
-            "a sample like this shows ±57.7 pp or more in four cases of five, less more seldom; ±5 pp needs about 120 tasks",
+            "a sample like this finds ±57.7 pp four times out of five, smaller ones less often; ±5 pp needs about 120 tasks",
         ),
         ({"adjustedP": 0.0312, "tasksNeeded": None}, "sensitivity", "this sample could only have shown ±19.9 pp or more"),
         (
