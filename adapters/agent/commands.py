@@ -9,11 +9,13 @@ from __future__ import annotations
 import posixpath
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
+from itertools import takewhile
 
-MAX_CHARS, MAX_WORDS = 20_000, 64
+MAX_CHARS, MAX_WORDS, MAX_OPENED = 20_000, 64, 500
+"""Of one command no more is read, nor are more words made of one, or paths of all: the rest is not understood."""
 
 _SILENT = frozenset(
     shlex.split(
@@ -32,22 +34,23 @@ _GIT_SHOWS = frozenset({"show", "diff", "grep", "cat-file", "blame"})
 _READERS = frozenset(
     shlex.split("cat head tail less more sed awk gawk nl bat batcat cut sort uniq tac strings xxd od base64 cp rev paste")
 )
-"""Commands that open the files that they are given, and nothing in a folder, unless they are told to."""
+"""Commands that open the files that they are given. They open nothing inside a folder unless an option says so."""
 
-_HEREDOC = re.compile(r"<<-?[ \t]*(['\"]?)(\w+)\1([^\n]*)\n(.*?)(?:\n[ \t]*\2[ \t]*(?=\n|$)|\Z)", re.S)
+_HEREDOC = re.compile(r"<<-?[ \t]*(['\"]?)(\w+)(?!\w)\1")
 _INNER = re.compile(r"\$\(([^()`]*)\)|`([^`]*)`")
 _INNER_VARIABLE = re.compile(r"\binner_\d+")
-_COMMENT = re.compile(r"(?m)^[ \t]*#.*$|(?<=[ \t])#[ \t][^\n'\"]*$")
+_COMMENT = re.compile(r"[ \t]#[ \t]")
 _ASSIGNED = re.compile(r"([A-Za-z_]\w*)=(.*)", re.S)
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 _BRACES = re.compile(r"\{([^{}]*)\}")
 _CODE = re.compile(r"[\s\"'();]")
 _OPERATOR = re.compile(r"[;|&()<>\n]+")
+# No letter fits two parts of a pattern: an option of a hundred thousand letters takes no time.
 _NAMES_ONLY = re.compile(
-    r"-[a-zA-Z]*[lLcq][a-zA-Z]*|--(?:files|files-with(?:out)?-match(?:es)?|count|quiet|silent|count-matches)"
+    r"-[^\W\d_lLcq]*[lLcq][a-zA-Z]*|--(?:files|files-with(?:out)?-match(?:es)?|count|quiet|silent|count-matches)"
 )
-_RECURSIVE = re.compile(r"-[a-zA-Z]*[rR][a-zA-Z]*|--(?:dereference-)?recursive")
-_HIDDEN = re.compile(r"-[a-z]*(?:\.|uu)[a-z.]*|--(?:hidden|no-ignore.*|unrestricted)")
+_RECURSIVE = re.compile(r"-[^\W\d_rR]*[rR][a-zA-Z]*|--(?:dereference-)?recursive")
+_HIDDEN = re.compile(r"-(?:[a-tv-z]|u(?!u))*(?:\.|uu)[a-z.]*|--(?:hidden|no-ignore.*|unrestricted)")
 _TAKES_VALUE = frozenset(
     shlex.split("-A -B -C -m -g -t -T -d -D --max-count --glob --type --context --include --exclude --max-depth")
 )
@@ -83,10 +86,13 @@ class Reading:
 
     def script(self, text: str) -> None:
         """Read a whole script."""
-        text = _HEREDOC.sub(self._without_document, _COMMENT.sub("", text))
+        text = self._without_documents(text.split("\n"))
         if len(text) > MAX_CHARS:
             self.unclear.append(text[MAX_CHARS:])
         for operator, words in _commands(self._without_inner(text[:MAX_CHARS])):
+            if len(self.opened) > MAX_OPENED:
+                self.unclear.append(text)
+                break
             piped = "|" in operator and "||" not in operator
             if not piped:
                 self._named = []
@@ -100,11 +106,16 @@ class Reading:
         if rest.strip():
             self.unclear.append(rest)
 
-    def _without_document(self, match: re.Match[str]) -> str:
-        """A word in place of a here-document, which is read when its command is."""
-        word = f"${{document_{len(self._documents)}}}"
-        self._documents[word] = match[4]
-        return f" {word}{match[3]}\n"
+    def _without_documents(self, lines: Iterable[str]) -> str:
+        """The script without comments, and with a word in place of each here-document, which is read when its command is."""
+        kept, rest = [], map(_without_comment, lines)
+        for line in rest:
+            if (match := _HEREDOC.search(line)) is not None:
+                word = f"${{document_{len(self._documents)}}}"
+                self._documents[word] = "\n".join(takewhile(lambda each, end=match[2]: each.strip(" \t") != end, rest))
+                line = f"{line[: match.start()]} {word}{line[match.end() :]}"
+            kept.append(line)
+        return "\n".join(kept)
 
     def _document(self, program: str, text: str) -> None:
         if program in _SHELLS:
@@ -195,14 +206,13 @@ class Reading:
             self._open("bash", words)
 
     def _search(self, program: str, words: Sequence[str], *, piped: bool) -> None:
+        recursive = program in _INTO_FOLDERS or any(_RECURSIVE.fullmatch(word) for word in words)
         if any(_NAMES_ONLY.fullmatch(word) for word in words):
-            recursive = program in _INTO_FOLDERS or any(_RECURSIVE.fullmatch(word) for word in words)
             paths = _paths_of_search(words, pattern="--files" not in words)
             self._named += [
                 Opened(o.path, below=recursive, searched=recursive) for path in paths or ["."] for o in self._at(path)
             ]
             return
-        recursive = program in _INTO_FOLDERS or any(_RECURSIVE.fullmatch(word) for word in words)
         hidden = program not in _INTO_FOLDERS or any(_HIDDEN.fullmatch(word) for word in words)
         paths = _paths_of_search(words)
         if not paths and recursive and not piped:
@@ -212,7 +222,7 @@ class Reading:
                 self.opened += [Opened(o.path, o.below or recursive, o.name, searched=recursive) for o in self._at(path)]
 
     def _open(self, program: str, words: Sequence[str]) -> None:
-        """Any other command opens the files that it is given; what it does with a folder is unknown, if it is no plain reader."""
+        """Any other command opens the files that it is given; unless it only reads files, it may go through a folder, too."""
         plain = program in _READERS and not any(_RECURSIVE.fullmatch(word) or word == "-a" for word in words)
         for word in words:
             if "$" not in word and (program in _READERS or not _CODE.search(word)):
@@ -257,6 +267,14 @@ class Reading:
                 break
             words = words[:MAX_WORDS]
         return words
+
+
+def _without_comment(line: str) -> str:
+    """A line without the comment at its end; one with a quote in it may be none."""
+    if line.lstrip(" \t").startswith("#"):
+        return ""
+    comment = _COMMENT.search(line, max(line.rfind("'"), line.rfind('"')) + 1)
+    return line if comment is None else line[: comment.start() + 1]
 
 
 def _end(path: str) -> str:

@@ -86,7 +86,7 @@ def loads_in(
 
 
 def _parsed(arguments: Any) -> Any:
-    """Arguments that are told as a JSON text, as the protocol of OpenAI has them, are read."""
+    """The arguments themselves where they came as a JSON text, which is how OpenAI's API sends them."""
     if isinstance(arguments, str) and arguments.lstrip()[:1] in {"{", "["}:
         try:
             return json.loads(arguments)

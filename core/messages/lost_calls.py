@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict, deque
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -44,8 +45,8 @@ def lost_calls(
     calls = asked or [call.model_dump(include={"name", "id"}) for call in reported]
     ids = before.union(*map(ids_of, calls))
     answered = {each.result.call_id for each in results}
-    free = [call for call in calls if answered.isdisjoint(ids_of(call))]
-    lost = [each for each in results if each.result.call_id not in ids and not _taken(each.result, free)]
+    free = _Free(call for call in calls if answered.isdisjoint(ids_of(call)))
+    lost = [each for each in results if each.result.call_id not in ids and not free.take(each.result)]
     names = {call.id: call.name for call in reported if call.id is not None}
     return [each._replace(result=_named(each.result, names)) for each in lost]
 
@@ -54,16 +55,29 @@ def _named(result: ToolResult, names: Mapping[str, str]) -> ToolResult:
     return result if result.name is not None else result._replace(name=names.get(result.call_id or ""))
 
 
-def _taken(result: ToolResult, free: list[dict[str, Any]]) -> bool:
-    """Whether a call that has no other result can be that of this one; it has one then."""
-    place = next((place for place, call in enumerate(free) if _fits(result, call)), None)
-    if place is not None:
-        del free[place]
-    return place is not None
+class _Free:
+    """Calls that have no other result, first come first served: a long record is gone through once."""
 
+    def __init__(self, calls: Iterable[Mapping[str, Any]]) -> None:
+        self._taken: set[int] = set()
+        self._all, self._without_id = deque[int](), deque[int]()
+        self._by_name: defaultdict[str, deque[int]] = defaultdict(deque)
+        for place, call in enumerate(calls):
+            self._all.append(place)
+            if not ids_of(call):
+                self._without_id.append(place)
+            if isinstance(name := name_and_arguments(call)[0], str):
+                self._by_name[normalise_tool_name(name)].append(place)
 
-def _fits(result: ToolResult, call: Mapping[str, Any]) -> bool:
-    if result.name is None:
-        return result.call_id is None or not ids_of(call)
-    name = name_and_arguments(call)[0]
-    return isinstance(name, str) and normalise_tool_name(name) == normalise_tool_name(result.name)
+    def take(self, result: ToolResult) -> bool:
+        """Whether one of them can be that of this result; it is free no more."""
+        if result.name is not None:
+            places = self._by_name[normalise_tool_name(result.name)]
+        else:
+            places = self._all if result.call_id is None else self._without_id
+        while places and places[0] in self._taken:
+            places.popleft()
+        if places:
+            self._taken.add(places.popleft())
+            return True
+        return False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from operator import itemgetter
 from typing import Any
 
 from eval_skills.core.messages.blocks import as_dict
@@ -180,12 +181,9 @@ def calls_of_messages(
     A result that names its tool, and of which the call is neither in the messages nor `reported` beside them, nor `before` them,
     is a call, too. See `core.messages.tool_calls` and `lost_calls`.
     """
-    lost = lost_calls(messages, reported, before)
-    calls: list[ToolCall] = []
-    for place, message in enumerate(messages):
-        calls += _asked_in([message])
-        calls += [call for each in lost if each.place == place and (call := each.call) is not None]
-    return calls
+    found = [(place, call) for place, message in enumerate(messages) for call in _asked_in([message])]
+    found += [(each.place, call) for each in lost_calls(messages, reported, before) if (call := each.call) is not None]
+    return [call for _, call in sorted(found, key=itemgetter(0))]  # stable: of one message its own calls come first
 
 
 def _asked_in(messages: list[dict[str, Any]]) -> list[ToolCall]:

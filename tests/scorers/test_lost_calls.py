@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from time import process_time
 from typing import Any
 
 import pytest
@@ -182,3 +183,14 @@ def test_in_a_turn_the_result_of_an_earlier_turn_s_call_is_no_other_call(identit
     found = score_response_sync(EvalTask.model_validate({"id": "t", "turns": turns}), SkillResponse.of_turns(answers))
     assert found.passed is passes
     assert [each.code for each in found.reasons] == ([] if passes else ["TOOL_CALLS_UNKNOWN"])
+
+
+def test_a_long_record_is_gone_through_once() -> None:
+    count = 4_000
+    asks = {"role": "assistant", "tool_calls": [{"name": f"tool{number}", "args": {}} for number in range(count)]}
+    results = [{"role": "tool", "name": f"tool{number}", "content": "ok"} for number in range(count, 0, -1)]
+    began = process_time()
+    known = known_calls(SkillResponse(output="done", messages=[USER, asks, *results, DONE]))
+    assert process_time() - began < 3
+    assert known is not None
+    assert [call.name for call in known] == [f"tool{number}" for number in range(count + 1)]

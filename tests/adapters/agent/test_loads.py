@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from time import process_time
 from typing import Any
 
 import pytest
@@ -223,3 +224,31 @@ def test_a_folder_that_an_earlier_command_entered_may_be_that_of_the_next(
         transcript.tool_call(str(number), "bash", {"command": command})
         transcript.tool_result(str(number), "", failed)
     assert transcript.response().skills_loaded == loaded
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        pytest.param("x " + "# " * 200_000 + "'", id="comments"),
+        pytest.param("cat <<" + "a" * 200_000, id="a-word"),
+        pytest.param("cat " + "<<a " * 50_000, id="words"),
+        pytest.param("cat <<A\n" * 50_000, id="documents"),
+        pytest.param("grep -" + "l" * 19_000 + "! x .agents/skills", id="names"),
+        pytest.param("grep -" + "r" * 19_000 + "! x .agents/skills", id="recursive"),
+        pytest.param("rg -" + "u" * 19_000 + "! x .agents/skills", id="hidden"),
+        pytest.param(
+            f"for a in {'name ' * 60}; do " * 20 + "cat $a/skills/$a/SKILL.md; " * 200,
+            id="loops",
+        ),
+    ],
+)
+def test_a_command_takes_little_time_however_it_is_made(command: str) -> None:
+    began = process_time()
+    loads_in("bash", {"command": command}, {"csv", "pdf"}, HERE, elsewhere={"md"}, entered={f"{HERE}/.agents/skills"}, result="")
+    assert process_time() - began < 1.5
+
+
+def test_more_paths_than_are_read_leave_the_rest_unknown() -> None:
+    many = "cat notes/a.txt; " * 600 + "cat .agents/skills/csv/SKILL.md"
+    found = loads_in("bash", {"command": many}, {"csv", "pdf"}, HERE)
+    assert (found.names, found.possible) == ((), {"csv"})
