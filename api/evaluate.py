@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Any, Self, Unpack
 
 from eval_skills.adapters.python.host.errors import a_type
-from eval_skills.adapters.python.in_process import ObjectSkill
+from eval_skills.adapters.python.object_skill import ObjectSkill
 from eval_skills.api.evaluators import OwnEvaluators
 from eval_skills.api.inputs import SkillLike, TasksLike, read_skills, read_tasks
 from eval_skills.api.options import NEEDS_PREFECT, EvaluateOptions, check_resume, evaluate_request, in_python, python_words

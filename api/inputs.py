@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from eval_skills.adapters.python.host.answer import plain
 from eval_skills.adapters.python.host.errors import NotJson, a_type
-from eval_skills.adapters.python.in_process import UNVERSIONED, ObjectSkill, has_method, is_runnable
+from eval_skills.adapters.python.object_skill import UNVERSIONED, ObjectSkill, has_method, is_runnable
 from eval_skills.api.evaluators import OwnEvaluators
 from eval_skills.core.documents.loading import read_document, validate
 from eval_skills.core.errors import InputError, UsageError

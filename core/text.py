@@ -123,16 +123,6 @@ def first_of(names: Sequence[str], shown: int) -> str:
     return ", ".join(names) if more <= 0 else f"{', '.join(names[:shown])} and {more:,} more"
 
 
-def refuse_pattern(name: str) -> None:
-    """Refuse a pattern in place of a forbidden tool's name: it would match none, and nothing were forbidden.
-
-    Raises:
-        ValueError: it has a ``*`` or a ``?``, which no name of a tool has.
-    """
-    if "*" in name or "?" in name:
-        raise ValueError(f"{name!r} is a pattern, and forbidden tools are compared by their whole names; name each of them")
-
-
 def normalise_tool_name(name: str) -> str:
     """The name without case, ``-``, ``_``, dots and blanks: `editFile`, `edit-file`, `EDIT FILE` are one.
 

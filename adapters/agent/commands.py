@@ -112,7 +112,7 @@ class Reading:
         for line in rest:
             if (match := _HEREDOC.search(line)) is not None:
                 word = f"${{document_{len(self._documents)}}}"
-                self._documents[word] = "\n".join(takewhile(lambda each, end=match[2]: each.strip(" \t") != end, rest))
+                self._documents[word] = "\n".join(_until(match[2], rest))
                 line = f"{line[: match.start()]} {word}{line[match.end() :]}"
             kept.append(line)
         return "\n".join(kept)
@@ -267,6 +267,10 @@ class Reading:
                 break
             words = words[:MAX_WORDS]
         return words
+
+
+def _until(end: str, lines: Iterator[str]) -> Iterator[str]:
+    return takewhile(lambda line: line.strip(" \t") != end, lines)
 
 
 def _without_comment(line: str) -> str:

@@ -1,4 +1,4 @@
-"""Skills that are objects of this process: functions, coroutine functions and runnables, called where the run is."""
+"""Calling skills that are objects of this process: functions, coroutine functions and runnables."""
 
 from __future__ import annotations
 
@@ -7,14 +7,11 @@ import contextlib
 import copy
 import functools
 import inspect
-import re
 import threading
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Self, TypeVar, cast
-
-from pydantic import PrivateAttr
+from typing import Any, ClassVar, TypeVar, cast
 
 from eval_skills.adapters.answer.envelope import parse_json, partial_response, read_answer, unread_calls, write_json
 from eval_skills.adapters.base import Adapter
@@ -42,9 +39,9 @@ from eval_skills.adapters.python.langchain import (
     response_of,
     without_earlier,
 )
+from eval_skills.adapters.python.object_skill import ObjectSkill, has_method
 from eval_skills.core.config.limits import OutputBytes
 from eval_skills.core.errors import ContractError, InputError, ItemError, SkillError
-from eval_skills.core.fingerprint import digest_of_json
 from eval_skills.core.interruption import ctrl_c_behind
 from eval_skills.core.models import Skill, SkillResponse
 from eval_skills.core.text import one_line, plural
@@ -55,76 +52,8 @@ T = TypeVar("T")
 Called = Callable[[Any, "dict[str, Any] | None"], Any]
 """Gets the input, and what is told of the conversation (None outside of one)."""
 
-UNVERSIONED = "0.0.0"
-"""The version of a skill that is known by its name alone."""
-
-
 KEPT_S = 0.1
 """A coroutine that keeps the event loop longer at a time, and for more than a tenth of its time limit, is worth a remark."""
-
-
-class ObjectSkill(Skill):
-    """A skill that is an object of this process; it cannot be written to a file, or called anywhere else."""
-
-    adapter_type: Literal["function", "runnable"]  # type: ignore[assignment] # no skill.json can name these
-
-    _target: Any = PrivateAttr(default=None)
-
-    @property
-    def target(self) -> Any:
-        """The object itself."""
-        return self._target
-
-    @classmethod
-    def of(cls, target: Any, name: str | None = None, max_output_bytes: int | None = None) -> Self:
-        """The skill that calls `target`, known by `name`, else by the name of the object or of its type.
-
-        Raises:
-            InputError: it is a class, or nothing that can be called with an input; the message says what would be valid.
-        """
-        shown = name or name_of(target)
-        skill = cls(
-            id=re.sub(r"[^a-z0-9_-]+", "-", shown.lower()).strip("-") or "function",
-            name=shown,
-            version=UNVERSIONED,
-            description=(inspect.getdoc(target) or "").partition("\n")[0] if inspect.isroutine(target) else "",
-            adapter_type="runnable" if is_runnable(target) else "function",
-            entrypoint=f"{getattr(target, '__module__', None) or '__main__'}:{getattr(target, '__qualname__', shown)}",
-            adapter_config={} if max_output_bytes is None else {"maxOutputBytes": max_output_bytes},
-            metadata={"source": _digest_of_source(target)},
-        )
-        skill._target = target
-        return skill
-
-
-def is_runnable(target: Any) -> bool:
-    """Whether `target` is called by `ainvoke` or `invoke`, as LangChain's runnables, tools and compiled graphs are.
-
-    So is, to be refused as such, a graph that has not been compiled.
-    """
-    methods = ("ainvoke", "invoke", *(() if callable(target) else ("compile",)))
-    return not isinstance(target, type) and any(has_method(target, each) for each in methods)
-
-
-def has_method(target: Any, name: str) -> bool:
-    """Whether the type of `target` has the method: a mock has every attribute that it is asked for."""
-    return callable(getattr(type(target), name, None))
-
-
-def name_of(target: Any) -> str:
-    """What a person calls the object: its own name, or that of its type."""
-    while isinstance(target, functools.partial):
-        target = target.func
-    names = (getattr(target, each, None) for each in ("__name__", "name"))
-    return next((name for name in names if isinstance(name, str) and name.strip()), type(target).__name__)
-
-
-def _digest_of_source(target: Any) -> str | None:
-    """What tells two functions of one name apart in the store; None where Python does not know the code."""
-    try:
-        return digest_of_json(inspect.getsource(target if inspect.isroutine(target) else type(target)))
-    except (OSError, TypeError):
-        return None
 
 
 class InProcessConfig(AdapterConfig):

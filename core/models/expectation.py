@@ -22,7 +22,7 @@ from eval_skills.core.models.evaluators import (
     threshold_of_set,
 )
 from eval_skills.core.models.limits import Thresholds, Weights
-from eval_skills.core.text import comparable, excerpt, normalise_tool_name, refuse_pattern
+from eval_skills.core.text import comparable, excerpt, normalise_tool_name
 
 _OF_A_SET = frozenset({"evaluators", "combine", "threshold", "cost_order", "costOrder"})
 
@@ -275,3 +275,13 @@ class Expecting(JudgedTask):
             return tuple(scorers_in(self.evaluators))
         options = self.evaluator.options if self.evaluator is not None else {}
         return () if self.evaluator_type is None else (PlacedEvaluator("evaluator", self.evaluator_type, options),)
+
+
+def refuse_pattern(name: str) -> None:
+    """Refuse a pattern in place of a forbidden tool's name: it would match none, so nothing would be forbidden.
+
+    Raises:
+        ValueError: it has a ``*`` or a ``?``, which no name of a tool has.
+    """
+    if "*" in name or "?" in name:
+        raise ValueError(f"{name!r} is a pattern, and forbidden tools are compared by their whole names; name each of them")

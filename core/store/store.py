@@ -48,7 +48,7 @@ class Store:
     left to be published and could not be.
 
     Raises:
-        UsageError: `path` is of another type or names a file, there is no such bucket, or the credentials are missing or refused.
+        UsageError: `path` has another type or is a file, its bucket does not exist, or the credentials are missing or refused.
         RunError: the object storage cannot be reached.
     """
 

@@ -67,7 +67,7 @@ def _cost_of_skills(reports: Sequence[SkillCompletionReport]) -> str:
 
 
 def _cost_of_earlier_attempts(reports: Sequence[SkillCompletionReport]) -> list[tuple[str, str]]:
-    """What is no item's own cost, where any of it is known."""
+    """What attempts before each item's last one cost, where any of that is known."""
     found = [report.token_cost.earlier_attempts for report in reports if report.token_cost.earlier_attempts is not None]
     known = [each.estimated_usd for each in found if each.estimated_usd is not None]
     unknown, attempts = sum(each.cost_unknown_attempts for each in found), sum(each.attempts for each in found)

@@ -9,8 +9,9 @@ from typing import Any
 
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import Reason, SkillResponse, ToolCall
+from eval_skills.core.models.expectation import refuse_pattern
 from eval_skills.core.models.result import FORBIDDEN_TOOL_CALLED
-from eval_skills.core.text import normalise_tool_name, refuse_pattern
+from eval_skills.core.text import normalise_tool_name
 from eval_skills.scorers.registry import scorer
 from eval_skills.scorers.score import Score
 from eval_skills.scorers.tools.calls import named_in_messages, results_in_messages, unknown_calls

@@ -14,7 +14,7 @@ import pytest
 from eval_skills.adapters import Adapter, check_skill, open_adapter
 from eval_skills.adapters.conversation import MAX_HISTORY_BYTES, Conversation
 from eval_skills.adapters.http.adapter import HttpAdapter
-from eval_skills.adapters.python.in_process import ObjectSkill
+from eval_skills.adapters.python.object_skill import ObjectSkill
 from eval_skills.core.errors import ContractError, ItemError, SkillCrashed, SkillError, SkillTimeout, UsageError
 from eval_skills.core.models import Skill, SkillResponse
 from tests.adapters.mcp_probe import by_hand, mcp_skill

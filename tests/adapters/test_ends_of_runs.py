@@ -16,7 +16,7 @@ import pytest
 import eval_skills
 from eval_skills.adapters import open_adapter
 from eval_skills.adapters.http.errors import status_error
-from eval_skills.adapters.python.in_process import ObjectSkill
+from eval_skills.adapters.python.object_skill import ObjectSkill
 from eval_skills.core.errors import ItemError, SkillTimeout
 from eval_skills.core.models import Skill, SkillResponse
 from eval_skills.scorers.tools.calls import unknown_calls

@@ -232,7 +232,7 @@ _TYPE = re.compile(r'"type"\s*:\s*"([^"]*)(?:"|$)')
 
 def _foreign(event: dict[str, Any], transcript: Transcript) -> bool:
     """Note a call or a result in the notation of another API, which is a message or a part of one; False where it is a line of
-    the log. Calls that such a line speaks of are told, or it is unknown what was called."""
+    the log. What was called is unknown if such a line mentions a call that no event reports."""
     message = next((each for each in (event, {"role": "assistant", "content": [event]}) if _is_of_tools(each)), None)
     if message is not None and not _is_of_a_log(event):
         _note_message(message, transcript)
@@ -240,8 +240,9 @@ def _foreign(event: dict[str, Any], transcript: Transcript) -> bool:
     spoken_of = [_name_of(raw) for each in _within(event) for raw in _calls_of(each)]
     if _means_a_call(event.get("type")):
         spoken_of.append(tool_call_of(event).name)
+    line = excerpt(event) if spoken_of else ""
     for name in spoken_of:
-        transcript.mentioned(name, excerpt(event))
+        transcript.mentioned(name, line)
     return False
 
 
@@ -288,7 +289,7 @@ def _means_a_call(kind: Any) -> bool:
 
 
 def _note_unreadable(line: str, transcript: Transcript) -> None:
-    """Of a line that is no object: whether it looks like an event that was cut off, or runs over several lines."""
+    """Note that calls or figures are unknown where a line that is not an object looks like a part of an event."""
     if not line.lstrip().startswith(("{", "[", '"type"')):
         return
     kinds = _TYPE.findall(line)

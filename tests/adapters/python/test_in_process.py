@@ -16,7 +16,7 @@ import pytest
 
 import eval_skills
 from eval_skills.adapters import Confinement, check_skill, open_adapter
-from eval_skills.adapters.python.in_process import ObjectSkill
+from eval_skills.adapters.python.object_skill import ObjectSkill
 from eval_skills.core import threads
 from eval_skills.core.errors import ContractError, InputError, SkillError, SkillTimeout
 from eval_skills.core.models import Skill, SkillResponse
