@@ -185,6 +185,23 @@ def test_in_a_turn_the_result_of_an_earlier_turn_s_call_is_no_other_call(identit
     assert [each.code for each in found.reasons] == ([] if passes else ["TOOL_CALLS_UNKNOWN"])
 
 
+def test_a_result_names_its_tool_in_any_spelling() -> None:
+    asks = {"role": "assistant", "tool_calls": [{"name": "Web-Search", "args": {}}]}
+    known = known_calls(
+        SkillResponse(output="done", messages=[USER, asks, {"role": "tool", "name": "web_search", "content": "ok"}])
+    )
+    assert known is not None
+    assert [call.name for call in known] == ["Web-Search"]
+
+
+def test_a_call_has_one_result() -> None:
+    asks = {"role": "assistant", "tool_calls": [{"name": "search", "args": {}}]}
+    results = [{"role": "tool", "content": "ok"}, {"role": "tool", "name": "search", "content": "ok"}]
+    known = known_calls(SkillResponse(output="done", messages=[USER, asks, *results, DONE]))
+    assert known is not None
+    assert [call.name for call in known] == ["search", "search"]
+
+
 def test_a_long_record_is_gone_through_once() -> None:
     count = 4_000
     asks = {"role": "assistant", "tool_calls": [{"name": f"tool{number}", "args": {}} for number in range(count)]}

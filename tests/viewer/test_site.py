@@ -16,10 +16,12 @@ from eval_skills.core.errors import UsageError
 from eval_skills.core.metrics.reports import skill_reports
 from eval_skills.core.models import Attempt, Benchmark, ItemResult
 from eval_skills.core.store import Journal, Manifest, ManifestBenchmark, Store, land, land_reports, started_at, write_manifest
+from eval_skills.core.store.sql import query
 from eval_skills.core.viewer_pages import NoSuchPageError, comparison_page, run_page
 from eval_skills.viewer.export import export_pages
 from eval_skills.viewer.page import PLACES
 from eval_skills.viewer.site import Site
+from eval_skills.viewer.statements import run_statements
 from tests.cli.conftest import leave_run
 
 Runs = tuple[Store, list[str]]
@@ -79,8 +81,10 @@ def test_a_cost_that_is_unknown_of_some_items_says_so(tmp_path: Path) -> None:
         return {"output": text, "costUsd": 0.05} if text == "a" else {"output": text}
 
     tasks = [{"id": each, "input": each, "expected": each} for each in "abc"]
-    es.evaluate(skills=[priced], tasks=tasks, store=str(tmp_path))
+    run_id = es.evaluate(skills=[priced], tasks=tasks, store=str(tmp_path)).run_id
     site = Site(Store(tmp_path))
+    [place] = query(site.store, run_statements(run_id)["places-table"]).to_pylist()
+    assert (place["usd_of_an_item"], place["priced"]) == (0.05, 1)
     for name, title in (("index.html", "Cost"), ("skills.html", "Cost of a run")):
         (table,) = data_of(site.page(name))["tables"]
         column = next(place for place, each in enumerate(table["columns"]) if each["title"] == title)
@@ -95,6 +99,15 @@ def test_the_items_of_a_stopped_run_are_those_that_are_done(tmp_path: Path) -> N
     (table,) = data_of(Site(Store(tmp_path)).page("index.html"))["tables"]
     first = dict(zip([column["title"] for column in table["columns"]], table["rows"][0], strict=True))
     assert (first["State"], first["Items"], first["Planned"]) == ("stopped: cost limit", 2, 3)
+
+
+def test_of_a_skill_whose_cost_is_unknown_all_items_are_unknown(tmp_path: Path) -> None:
+    tasks = [{"id": each, "input": each, "expected": each} for each in "abc"]
+    skills = {"priced": lambda text: {"output": text, "costUsd": 0.25}, "silent": lambda text: text}
+    es.evaluate(skills=skills, tasks=tasks, store=str(tmp_path))
+    (table,) = data_of(Site(Store(tmp_path)).page("index.html"))["tables"]
+    titles = [column["title"] for column in table["columns"]]
+    assert table["rows"][0][titles.index("Cost")] == [0.75, 3, 6]
 
 
 def test_the_cost_of_a_run_is_that_of_all_attempts(tmp_path: Path) -> None:
