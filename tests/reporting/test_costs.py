@@ -40,6 +40,9 @@ def test_what_is_unknown_of_some_items_is_said(
     assert f"| Cost | {cost} |" in shown
     assert f"| Tokens (prompt + completion) | {tokens} |" in shown
     assert shown.count(cost) >= 2  # in the ranking, too
+    least, _, unknown = cost.partition(", ")
+    cell = f'{least.replace("at least", "≥")}<small class="detail wraps">{unknown}</small></td>' if unknown else f">{cost}</td>"
+    assert cell in str(render("html", [report], context))
 
 
 def test_a_report_that_does_not_say_it_is_asked_for_its_items(make_report: MakeReport, make_item: MakeItem) -> None:

@@ -26,7 +26,7 @@ const WRITTEN = {
   score: (value) => fixed(value, 4),
   ms: milliseconds,
   usd: dollars,
-  sum: ([value, unknown, items]) => (unknown ? `at least ${dollars(value)}, unknown of ${unknown.toLocaleString("en")} of ${plural(items, "item")}` : dollars(value)),
+  sum: ([value, unknown]) => `${unknown ? "≥ " : ""}${dollars(value)}`,
   moment,
   interval: ([value]) => percent(value),
   state: (value) => value,
@@ -213,6 +213,10 @@ function drawCell(column, value, link) {
   if (column.kind === "names") {
     const parts = value.flatMap((name, index) => [...(index ? [", "] : []), linked(name, link?.[index])]);
     return element("td", { className: `${className} names` }, ...parts);
+  }
+  if (column.kind === "sum" && value[1]) {
+    const unknown = `unknown of ${value[1].toLocaleString("en")} of ${plural(value[2], "item")}`;
+    return element("td", { className }, WRITTEN.sum(value), element("small", { className: "detail wraps" }, unknown));
   }
   if (column.kind === "interval") {
     const [at, lower, upper] = value;

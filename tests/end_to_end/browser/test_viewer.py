@@ -23,7 +23,9 @@ pytestmark = pytest.mark.slow
 ATTACK = "</script><img src=x onerror=document.documentElement.dataset.pwned=1>"
 
 
-def upper(text: str) -> str:
+def upper(text: str) -> str | dict[str, Any]:
+    if text == "a":
+        return {"output": "A", "costUsd": 0.05}
     return ATTACK if text == "b" else text.upper()
 
 
@@ -59,6 +61,7 @@ def test_runs_are_searched_and_two_of_them_compared(page: Any, served: tuple[Sto
     go(page, f"{address}#runs.q={store.run_ids()[0]}")
     assert page.value("document.querySelectorAll('tbody tr').length") == 1
     go(page, f"{address}index.html")
+    assert page.value("document.querySelector('td:has(.detail)').innerText") == "≥ $0.0500\nunknown of 2 of 3 items"
     page.click("tbody tr:nth-child(1) input")
     page.click("tbody tr:nth-child(2) input")
     before, after = store.run_ids()
