@@ -2,7 +2,7 @@
 
 from eval_skills.adapters.base import Adapter
 from eval_skills.adapters.call import Call
-from eval_skills.adapters.registry import adapter_types, check_skill, open_adapter, register_adapter, warnings_for
+from eval_skills.adapters.registry import adapter_types, asks_services, check_skill, open_adapter, register_adapter, warnings_for
 from eval_skills.adapters.sandbox.limits import Confinement
 from eval_skills.adapters.secrets import secrets_of
 
@@ -11,6 +11,7 @@ __all__ = [
     "Call",
     "Confinement",
     "adapter_types",
+    "asks_services",
     "check_skill",
     "open_adapter",
     "register_adapter",

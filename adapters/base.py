@@ -39,20 +39,24 @@ class Adapter(ABC):
     raises for an error of the skill (a service that does not start): every call does, so it is recorded for the items.
 
     `limits` are those of the processes it starts: an error that one of them explains names it. `services` are those of the run:
-    where the skill is behind one, each call waits for its turn there.
+    where the skill is behind one, each call waits for its turn there. An adapter that `asks_services` has them.
 
     Raises:
         InputError: when it is made, if the skill's `adapterConfig` is wrong.
     """
 
     config_model: ClassVar[type[AdapterConfig]] = AdapterConfig
+    asks_services: ClassVar[bool] = True
+    """Whether its skills may be behind services, which can ask for fewer requests; not where they are processes or code here."""
+    services: Services
     per_item = False
     """Whether each item opens an adapter of its own, and this one is only the frame around them."""
 
     def __init__(self, skill: Skill) -> None:
         self.skill = skill
         self.limits = Limits()
-        self.services = Services()
+        if self.asks_services:
+            self.services = Services()
         self._opened = False
         self._open_error: ItemError | None = None
         self._around = AsyncExitStack()

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from eval_skills.core.config.limits import (
+from eval_skills.core.config.values import (
     SANDBOX_MB,
     SANDBOX_PROCESSES,
     CpuSeconds,

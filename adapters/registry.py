@@ -83,6 +83,11 @@ def _confined(skill: Skill, subject: Subject, confinement: Confinement) -> Skill
     return confinement.of(skill)
 
 
+def asks_services(skill: Skill, subject: Subject = "call") -> bool:
+    """Whether calls of `skill` may go to a service that can ask for fewer of them."""
+    return _adapter_class(skill, subject).asks_services
+
+
 def warnings_for(skill: Skill, subject: Subject = "call") -> list[str]:
     """What a person should know of a skill that `check_skill` let through, before it is called; each as one line."""
     return _adapter_class(skill, subject).warnings(skill)

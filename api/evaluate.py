@@ -17,18 +17,18 @@ from eval_skills.api.evaluators import OwnEvaluators
 from eval_skills.api.inputs import SkillLike, TasksLike, read_skills, read_tasks
 from eval_skills.api.options import NEEDS_PREFECT, EvaluateOptions, check_resume, evaluate_request, in_python, python_words
 from eval_skills.api.result import EvaluationResult
-from eval_skills.core.config.limits import LOCAL
+from eval_skills.core.config.values import LOCAL
 from eval_skills.core.errors import UsageError
 from eval_skills.core.models import SkillCompletionReport
 from eval_skills.core.store import Store
 from eval_skills.core.text import plural
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.evaluation.asyncio_support import run_on_own_loop
-from eval_skills.engine.evaluation.handover import HeldInMemory, holding
 from eval_skills.engine.evaluation.in_process import evaluate_here
 from eval_skills.engine.evaluation.plan import RunPlan
 from eval_skills.engine.evaluation.resume import plan_for
 from eval_skills.engine.evaluation.summary import RunSummary
+from eval_skills.engine.handover import HeldInMemory, holding
 from eval_skills.reporting.lines import unknown_calls
 
 

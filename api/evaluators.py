@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from eval_skills.core.config.limits import LOCAL
+from eval_skills.core.config.values import LOCAL
 from eval_skills.core.errors import UsageError
 from eval_skills.scorers.custom.function import function_scorer
 from eval_skills.scorers.registry import ScorerEntry, knowing, name_of_scorer, registered_scorer

@@ -21,10 +21,10 @@ from eval_skills.core.skill_effect import Arm, ArmComparison, ArmFigures, SkillE
 from eval_skills.core.skills import load_skills
 from eval_skills.core.store import Store
 from eval_skills.engine.definition.request import EvaluateRequest
-from eval_skills.engine.evaluation.handover import HeldInMemory, holding
 from eval_skills.engine.evaluation.in_process import evaluate_in_process
 from eval_skills.engine.evaluation.resume import plan_for
 from eval_skills.engine.evaluation.summary import RunSummary
+from eval_skills.engine.handover import HeldInMemory, holding
 from eval_skills.engine.skill_effect.arms import Agent, Arms, arms_asked
 from eval_skills.engine.skill_effect.experiment import arms_folder, effect_of_reports, experiment, experiment_of
 

@@ -15,8 +15,8 @@ from eval_skills.benchmarks.importers import is_case, read_suite
 from eval_skills.benchmarks.importers.archive import LOG_SUFFIX
 from eval_skills.benchmarks.importers.langsmith_api import refuse_dataset
 from eval_skills.benchmarks.importers.tables import TABLE_SUFFIXES, WORKBOOKS
-from eval_skills.benchmarks.locations import folder_of, locate
-from eval_skills.core.documents.loading import holds_lines, read_document, read_json_lines, validate
+from eval_skills.benchmarks.locations import locate
+from eval_skills.core.documents.loading import folder_of, holds_lines, read_document, read_json_lines, validate
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import Benchmark, EvalTask
 from eval_skills.core.models.base import known_keys

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 from eval_skills.benchmarks.importers import holds_cases
+from eval_skills.core.documents.loading import folder_of
 from eval_skills.core.errors import InputError
 from eval_skills.core.text import nearest
 
@@ -72,12 +73,6 @@ def shadowing_remarks(given: str, key: str, *, benchmarks_dir: Path | None = Non
     """That the benchmark `key` (``id@version``) was read in place of the built-in one that has the id `given`; else nothing."""
     found = shadowing(given, benchmarks_dir=benchmarks_dir)
     return [] if found is None else [f"{key} is {found}: it comes before the built-in benchmark of that id"]
-
-
-def folder_of(located: Path) -> Path:
-    """The absolute folder of what `locate` found, a file or a folder."""
-    absolute = located.resolve()
-    return absolute if absolute.is_dir() else absolute.parent
 
 
 def _in_folder(folder: Path) -> Path | None:

@@ -18,10 +18,9 @@ from cyclopts import Group, Parameter, Token
 
 from eval_skills.cli.configuration import KeyOf
 from eval_skills.core.config import PATH, Config
-from eval_skills.core.config.call import CallOptions, TaskChoice
 from eval_skills.core.config.keys import is_optional, without_marks
-from eval_skills.core.config.limits import AUTO, ProcessLimits, RunLimits
-from eval_skills.core.config.options import option_of
+from eval_skills.core.config.options import CallOptions, TaskChoice, option_of
+from eval_skills.core.config.values import AUTO, ProcessLimits, RunLimits
 
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from eval_skills.cli.context import current
 from eval_skills.cli.options import Flags, JudgeFlags
 from eval_skills.core.config import Config
-from eval_skills.core.config.call import TaskChoice
-from eval_skills.core.config.options import option_of
+from eval_skills.core.config.options import TaskChoice, option_of
 from eval_skills.core.errors import InputError, UsageError
 
 if TYPE_CHECKING:

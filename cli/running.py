@@ -213,7 +213,7 @@ def _is_pipeline(request: EvaluateRequest | PipelineRequest) -> bool:
 def run_request(request: EvaluateRequest | PipelineRequest, command: str, judging: JudgeFlags = JudgeFlags()) -> Ran:
     """Check the request and run its flow; remarks are printed as they come up. `command` continues an interrupted run."""
     from eval_skills.cli.prefect_server.loss import Unrecorded
-    from eval_skills.engine.evaluation.handover import planned_already
+    from eval_skills.engine.handover import planned_already
     from eval_skills.reporting.escape import visible_line
 
     lost = None
@@ -266,16 +266,18 @@ def checked_plan(request: EvaluateRequest | PipelineRequest) -> tuple[EvaluateRe
     """
     from eval_skills.engine.definition.request import PipelineRequest
     from eval_skills.engine.evaluation.pipeline import evaluation_of, found_skills, strategy_of
-    from eval_skills.engine.evaluation.resume import plan_for
+    from eval_skills.engine.evaluation.plan import make_plan
+    from eval_skills.engine.evaluation.resume import resumed_plan
     from eval_skills.reporting.writing import check_formats
 
     check_formats(request.format)
-    if not isinstance(request, PipelineRequest):
-        return request, plan_for(request), []
-    strategy_of(request)
-    found = found_skills(request)
-    asked = evaluation_of(request, found)
-    return asked, plan_for(asked), [bad.remark for bad in found.invalid]
+    invalid = []
+    if isinstance(request, PipelineRequest):
+        strategy_of(request)
+        found = found_skills(request)
+        request, invalid = evaluation_of(request, found), found.invalid
+    plan = resumed_plan(request) if request.resume else make_plan(request)
+    return request, plan, [bad.remark for bad in invalid]
 
 
 def observed(call: Callable[[], Any], command: str, *, of_a_night: bool = False) -> Any:

@@ -18,11 +18,10 @@ from pydantic import Field
 from eval_skills.core.diff.diff import SIGNIFICANCE, diff_reports, judged_together
 from eval_skills.core.diff.gate import loss_failure
 from eval_skills.core.diff.model import Judgement, MissingRule, ReportDiff, SkillDiff
-from eval_skills.core.diff.tasks import is_missing
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import SkillCompletionReport, TaskResult
 from eval_skills.core.models.base import Model, Rate
-from eval_skills.core.models.report import ConfidenceInterval
+from eval_skills.core.models.report import ConfidenceInterval, is_missing
 from eval_skills.core.statistics.rates import DEFAULT_SEED, completion_interval
 from eval_skills.core.text import first_of, nearest, one_line, plural
 

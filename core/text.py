@@ -14,6 +14,9 @@ EXCERPT_CHARS = 200
 MESSAGE_CHARS = 300
 """How much of another program's own words a message shows."""
 
+LONG_CHARS = 4_096
+"""A longer text is judged in a thread."""
+
 _SEPARATORS = str.maketrans("", "", "-_. \t\n")
 
 
@@ -39,6 +42,22 @@ def scalar_text(value: Any) -> str:
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e21:
         return str(int(value))
     return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def is_long(value: Any, limit: int = LONG_CHARS) -> bool:
+    """Whether a value's text exceeds `limit` characters, or it holds more than `limit` / 8 values; stops counting there."""
+    size, rest = 0, [value]
+    while rest:
+        part = rest.pop()
+        if isinstance(part, dict):
+            size += sum(map(len, part))
+            rest.extend(part.values())
+        elif isinstance(part, list | tuple):
+            rest.extend(part[: limit + 1])
+        size += len(part) if isinstance(part, str) else 8
+        if size > limit:
+            return True
+    return False
 
 
 def readable_json(value: Any) -> str:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from eval_skills.agent_skills.as_skill import load_inspected
-from eval_skills.core.errors import InputError, UsageError
+from eval_skills.core.errors import UsageError
 from eval_skills.core.models import Skill
-from eval_skills.core.models.task import Subject
 from eval_skills.core.search import search
-from eval_skills.core.skills import Discovery, InvalidSkill, discover_skills, load_skills, refuse_duplicates, why_none
+from eval_skills.core.skills import InvalidSkill, discover_skills, refuse_duplicates, why_none
 from eval_skills.core.store import Store
 from eval_skills.engine.definition.request import PipelineRequest
 
@@ -23,37 +20,6 @@ class FoundSkills:
     skills: list[Skill]
     invalid: list[InvalidSkill]
     remarks: list[str] = field(default_factory=list)
-
-
-def skills_at(paths: Sequence[str], subject: Subject) -> Discovery:
-    """The skills at these paths that a benchmark about `subject` is asked of: for `agent-skill` those with a ``SKILL.md``, which
-    need no ``skill.json``; else those with a ``skill.json``.
-
-    Raises:
-        InputError: a path holds no such skill, or names a malformed one.
-        UsageError: two different folders hold the same ``id@version``.
-    """
-    if subject != "agent-skill":
-        return load_skills(paths)
-    found = load_inspected(list(paths))
-    refuse_duplicates(found.skills)
-    return found
-
-
-def folders_at(paths: Sequence[str]) -> set[str]:
-    """The folders of all skills at these paths, whatever a benchmark is about.
-
-    Raises:
-        InputError: a path holds none, or names a malformed one.
-    """
-    try:
-        skills = load_skills(paths).skills
-    except InputError:
-        return {str(skill.folder) for skill in load_inspected(list(paths)).skills}
-    try:
-        return {str(skill.folder) for skill in [*skills, *load_inspected(list(paths)).skills]}
-    except InputError:
-        return {str(skill.folder) for skill in skills}
 
 
 def matching_skills(request: PipelineRequest) -> FoundSkills:

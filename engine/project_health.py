@@ -23,7 +23,7 @@ from eval_skills.engine.definition.benchmark import (
     scoring_settings,
 )
 from eval_skills.engine.definition.request import EvaluateRequest
-from eval_skills.engine.discovery import skills_at
+from eval_skills.engine.evaluation.plan import skills_at
 from eval_skills.engine.nightly.request import Suite, load_suites
 from eval_skills.engine.skill_effect.request import SkillEffectSuite
 from eval_skills.scorers import TaskScoring

@@ -17,19 +17,18 @@ from prefect import flow, unmapped
 from prefect.artifacts import create_progress_artifact, update_progress_artifact
 from prefect.runtime import flow_run
 
-from eval_skills.core.config.call import CallOptions
-from eval_skills.core.config.limits import LOCAL, is_ray
+from eval_skills.core.config.options import CallOptions
+from eval_skills.core.config.values import LOCAL, is_ray
 from eval_skills.core.errors import RunError
 from eval_skills.core.store import Journal
 from eval_skills.core.text import plural
 from eval_skills.engine.definition.request import EvaluateRequest
-from eval_skills.engine.evaluation.batches import ItemBatch, batches_of
 from eval_skills.engine.evaluation.cluster.ray import RayExecutor
 from eval_skills.engine.evaluation.executor import ItemExecutor, LocalExecutor
 from eval_skills.engine.evaluation.observer import observed_runs
 from eval_skills.engine.evaluation.plan import Item, RunPlan
 from eval_skills.engine.evaluation.resume import rest_of
-from eval_skills.engine.evaluation.rounds import Ran, Rounds
+from eval_skills.engine.evaluation.rounds import ItemBatch, Ran, Rounds, batches_of
 from eval_skills.engine.evaluation.session import RunRef, RunSession
 from eval_skills.engine.evaluation.spending import record_stop
 from eval_skills.engine.evaluation.summary import RunSummary, context_of, partial_reports, summary_of, with_duration
@@ -138,7 +137,8 @@ def publish_skill_effect(summary: RunSummary, plan: RunPlan) -> RunSummary:
 
 
 def _experiment(plan: RunPlan) -> Experiment | None:
-    return experiment_in(plan.store.manifest(plan.run_id).provenance)
+    manifest = plan.store.manifest(plan.run_id)
+    return experiment_in(manifest.provenance) if manifest.has_arms else None
 
 
 PROGRESS_AFTER_S = 5.0
@@ -191,7 +191,8 @@ def open_session(plan: RunPlan) -> Iterator[RunSession]:
     """The session of the run, open on the flow's event loop."""
     runner = EventLoopTaskRunner.current()
     runner.limit(plan.request.concurrency)
-    apply_rate_limits(plan.scorings)
+    if plan.judges is not None:
+        apply_rate_limits(plan.scorings)
     with Journal(plan.store.journal_path(plan.run_id), secrets=plan.secrets()) as journal:
         session = RunSession(plan, journal, observed_runs.observer, flow_run.id, _executor(plan))
         with runner.holding(session, observed_runs.observer):
@@ -201,7 +202,8 @@ def open_session(plan: RunPlan) -> Iterator[RunSession]:
 def _executor(plan: RunPlan) -> ItemExecutor:
     if plan.request.task_runner == LOCAL:
         executor = LocalExecutor(plan)
-        limit_services(executor.services)
+        if executor.services is not None:
+            limit_services(executor.services)
         return executor
     if is_ray(plan.request.task_runner):
         return RayExecutor(plan)

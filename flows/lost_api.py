@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from eval_skills.core.errors import causes_of
-from eval_skills.engine.observer import Observed
+from eval_skills.engine.handover import Observed
 
 T = TypeVar("T")
 

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from eval_skills.core.models import Benchmark, DimensionSummary, SkillCompletionReport
-from eval_skills.core.models.report import in_order
-from eval_skills.core.ranking import completion_order
+from eval_skills.core.models.report import completion_order, in_order
 from eval_skills.core.store.layout import is_run_id, started_at
 from eval_skills.core.text import plural
 from eval_skills.reporting import numbers

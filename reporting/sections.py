@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from eval_skills.core.diff.tasks import is_missing
 from eval_skills.core.models import SkillCompletionReport, TaskResult
+from eval_skills.core.models.report import is_missing
 from eval_skills.core.models.response import ToolCall
 from eval_skills.core.models.result import FORBIDDEN_TOOL_CALLED, Reason, TurnResult
 from eval_skills.core.text import plural

@@ -9,10 +9,8 @@ from typing import Any
 from eval_skills.core.errors import InputError
 from eval_skills.core.models.response import ENVELOPE_KEYS as ENVELOPE_KEYS
 from eval_skills.core.models.response import unwrapped as unwrapped
+from eval_skills.core.text import is_long
 from eval_skills.core.text import scalar_text as scalar_text
-
-LONG_CHARS = 4_096
-"""A longer text is judged in a thread."""
 
 
 def text_of(value: Any) -> str:
@@ -39,22 +37,6 @@ def text_of(value: Any) -> str:
 async def searchable_text(output: Any) -> str:
     """`text_of` of the unwrapped output; a long one is put together in a thread."""
     return await asyncio.to_thread(text_of, unwrapped(output)) if is_long(output) else text_of(unwrapped(output))
-
-
-def is_long(value: Any, limit: int = LONG_CHARS) -> bool:
-    """Whether a value's text exceeds `limit` characters, or it holds more than `limit` / 8 values; stops counting there."""
-    size, rest = 0, [value]
-    while rest:
-        part = rest.pop()
-        if isinstance(part, dict):
-            size += sum(map(len, part))
-            rest.extend(part.values())
-        elif isinstance(part, list | tuple):
-            rest.extend(part[: limit + 1])
-        size += len(part) if isinstance(part, str) else 8
-        if size > limit:
-            return True
-    return False
 
 
 def file_of_benchmark(written: str, folder: Path | None, *, option: str, what: str) -> tuple[Path, Path]:

@@ -42,6 +42,11 @@ async def score_by(scorer: Scorer, response: SkillResponse, *, in_thread: bool =
     return as_score(await result if isawaitable(result) else result)
 
 
+def models_of(scorer: Any) -> tuple[str | None, ...]:
+    """The judging models that a scorer asks, None being the run's; empty for one that asks none."""
+    return tuple(getattr(scorer, "models", ()))
+
+
 @dataclass(frozen=True, slots=True)
 class _FunctionScorer:
     function: Callable[..., Any]

@@ -20,15 +20,14 @@ from eval_skills.core.skill_effect import SkillEffect
 from eval_skills.core.store import Store, land
 from eval_skills.core.viewer_pages import effect_page, link_to, run_page
 from eval_skills.engine.definition.request import EvaluateRequest
-from eval_skills.engine.evaluation.batches import ItemBatch
 from eval_skills.engine.evaluation.execution import Outcome
-from eval_skills.engine.evaluation.handover import plan_made_of
 from eval_skills.engine.evaluation.plan import Item, RunPlan, make_plan
 from eval_skills.engine.evaluation.resume import RUN_ID_SECOND, continuing, resumed_plan, wait_for_writer
 from eval_skills.engine.evaluation.retries import JITTER, attempt_in_turn, final_results, give_back_slot
-from eval_skills.engine.evaluation.rounds import record_decisions
+from eval_skills.engine.evaluation.rounds import ItemBatch, record_decisions
 from eval_skills.engine.evaluation.session import RunRef, RunSession, manifest_of
 from eval_skills.engine.evaluation.summary import landed_reports
+from eval_skills.engine.handover import plan_made_of
 from eval_skills.engine.judging.preflight import check_judges_ready
 from eval_skills.reporting import ReportContext, format_named, numbers, ranked, render
 from eval_skills.reporting.context import dimension_title, mean_of, shown_dimensions
@@ -50,12 +49,11 @@ def plan_items(request: EvaluateRequest) -> RunPlan:
         begun = _begun_by(str(own.id), Store(request.store), began_after(own))
         request = request if begun is None else continuing(request, begun)
     made = plan_made_of(request)
+    plan = made or (resumed_plan(request) if request.resume else make_plan(request))
+    if plan.items and plan.judges is not None:
+        plan.remarks.extend(check_judges_ready(plan.scorings, simulators=plan.calls_skills))
     if request.resume:
-        resumed = made or resumed_plan(request)
-        resumed.remarks.extend(check_judges_ready(resumed.scorings, simulators=resumed.calls_skills) if resumed.items else ())
-        return resumed
-    plan = made or make_plan(request)
-    plan.remarks.extend(check_judges_ready(plan.scorings, simulators=plan.calls_skills))
+        return plan
     manifest = manifest_of(plan).model_copy(update={"flow_run_id": None if own is None else str(own.id)})
     plan.write_manifest(manifest)
     return plan

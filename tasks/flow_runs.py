@@ -11,7 +11,7 @@ from prefect.client.orchestration import get_client
 from prefect.client.schemas.objects import FlowRun
 
 from eval_skills.core.errors import UserError
-from eval_skills.engine.observer import Observed
+from eval_skills.engine.handover import Observed
 from eval_skills.tasks.pauses import flow_run_here
 
 TAGGED_SKILLS = 10

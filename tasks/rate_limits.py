@@ -11,7 +11,7 @@ from prefect.client.orchestration import get_client
 from prefect.exceptions import ObjectNotFound
 
 from eval_skills.core.rate_limits.services import Services
-from eval_skills.engine.judging.outcome import Scorings, judges_of
+from eval_skills.engine.definition.scoring import Scorings, judges_of
 from eval_skills.scorers.judging import Judges
 
 PREFIX = "eval-skills-judge-"

@@ -22,9 +22,9 @@ from eval_skills.core.rate_limits.services import Throttled
 from eval_skills.core.redaction import Redaction
 from eval_skills.core.text import first_of, one_line, plural
 from eval_skills.core.viewer_pages import link_to, run_page
-from eval_skills.engine.evaluation.batches import batch_words
 from eval_skills.engine.evaluation.observer import NullObserver, observed_runs
 from eval_skills.engine.evaluation.plan import RunPlan
+from eval_skills.engine.evaluation.rounds import batch_words
 from eval_skills.engine.evaluation.summary import RunSummary, gate_lines, stopped_early
 from eval_skills.reporting import numbers, ranked
 from eval_skills.reporting.escape import visible_line

@@ -30,8 +30,7 @@ from prefect.tasks import Task
 from prefect.utilities.annotations import quote
 
 from eval_skills.core.errors import RunError
-from eval_skills.core.threads import DaemonThreads
-from eval_skills.engine.evaluation.asyncio_support import CLEANING_UP_S, ResourceOwner, cancel_pending_tasks
+from eval_skills.engine.evaluation.asyncio_support import CLEANING_UP_S, DaemonThreads, ResourceOwner, cancel_pending_tasks
 from eval_skills.engine.evaluation.observer import NullObserver
 from eval_skills.engine.evaluation.retries import ConcurrencySlot, current_slot
 from eval_skills.tasks.pauses import Gate, PauseWatch, log_suspension

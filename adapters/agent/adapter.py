@@ -64,6 +64,7 @@ class AgentAdapter(ProcessAdapter):
     """
 
     config_model: ClassVar[type[AdapterConfig]] = AgentConfig
+    asks_services: ClassVar[bool] = False
 
     def __init__(self, skill: Skill) -> None:
         super().__init__(skill)

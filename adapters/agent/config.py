@@ -9,7 +9,7 @@ from pydantic import Field
 
 from eval_skills.adapters.config import Command, Limits, ProcessConfig
 from eval_skills.agent_skills.folder import AgentSkill, read_agent_skill
-from eval_skills.core.config.limits import VariableName
+from eval_skills.core.config.values import VariableName
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import Skill
 from eval_skills.core.models.base import Text

@@ -9,7 +9,7 @@ from eval_skills.adapters.config import source_of
 from eval_skills.adapters.headers import is_header_value
 from eval_skills.adapters.http.config import AuthConfig
 from eval_skills.adapters.secrets import referenced, variable_value, with_references_filled
-from eval_skills.core.config.limits import absence
+from eval_skills.core.config.values import absence
 from eval_skills.core.errors import InfraError, InputError
 from eval_skills.core.models import Skill
 

@@ -11,7 +11,7 @@ from eval_skills.adapters.config import Command, ProcessConfig, Session
 from eval_skills.adapters.headers import HeaderName, HeaderValue
 from eval_skills.adapters.secrets import refuse_malformed_references
 from eval_skills.adapters.template.request import RequestTemplate
-from eval_skills.core.config.limits import VariableName
+from eval_skills.core.config.values import VariableName
 from eval_skills.core.models import Model
 from eval_skills.core.models.base import Text, text_like
 

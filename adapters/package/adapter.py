@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 from eval_skills.adapters.base import Adapter
 from eval_skills.adapters.call import Call
@@ -32,6 +32,8 @@ class PackageAdapter(Adapter):
     sentence contains a code, so that a search for codes finds only what is there. The skill's adapter type and
     `adapterConfig` do not matter.
     """
+
+    asks_services: ClassVar[bool] = False
 
     @classmethod
     def check(cls, skill: Skill) -> None:

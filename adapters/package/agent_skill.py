@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from typing import Any, ClassVar
 
 from eval_skills.adapters.base import Adapter
 from eval_skills.adapters.call import Call
@@ -27,6 +27,8 @@ class AgentSkillAdapter(Adapter):
     bring). `checks` is the number of rules, each finding is ``{"code", "severity", "source", "message", "fix", "file", "line",
     "column"}``. The skill's adapter type and `adapterConfig` do not matter.
     """
+
+    asks_services: ClassVar[bool] = False
 
     @classmethod
     def check(cls, skill: Skill) -> None:

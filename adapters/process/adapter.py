@@ -121,7 +121,8 @@ class ProcessAdapter(Adapter):
     def _new_session(self) -> Self:
         own: dict[str, Any] = {key: value for key, value in self.skill.adapter_config.items() if key not in _OF_THE_WHOLE}
         session = type(self)(self.skill.model_copy(update={"adapter_config": own}))
-        session.services = self.services
+        if self.asks_services:
+            session.services = self.services
         return session
 
     def _has(self, scope: Scope) -> bool:
@@ -179,6 +180,7 @@ class SubprocessAdapter(ProcessAdapter):
     """
 
     config_model: ClassVar[type[AdapterConfig]] = SubprocessConfig
+    asks_services: ClassVar[bool] = False
 
     def __init__(self, skill: Skill) -> None:
         super().__init__(skill)

@@ -45,6 +45,7 @@ class HostedAdapter(ProcessAdapter, Generic[C]):
     """
 
     config_model: ClassVar[type[AdapterConfig]] = HostedConfig
+    asks_services: ClassVar[bool] = False
 
     def __init__(self, skill: Skill) -> None:
         super().__init__(skill)

@@ -40,7 +40,7 @@ from eval_skills.adapters.python.langchain import (
     without_earlier,
 )
 from eval_skills.adapters.python.object_skill import ObjectSkill, has_method
-from eval_skills.core.config.limits import OutputBytes
+from eval_skills.core.config.values import OutputBytes
 from eval_skills.core.errors import ContractError, InputError, ItemError, SkillError
 from eval_skills.core.interruption import ctrl_c_behind
 from eval_skills.core.models import Skill, SkillResponse
@@ -96,6 +96,7 @@ class FunctionAdapter(Adapter):
     """
 
     config_model: ClassVar[type[AdapterConfig]] = InProcessConfig
+    asks_services: ClassVar[bool] = False
 
     def __init__(self, skill: Skill) -> None:
         super().__init__(skill)

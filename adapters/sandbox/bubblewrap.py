@@ -14,7 +14,7 @@ from pathlib import Path
 from eval_skills.adapters.sandbox.installations import OURS, installations
 from eval_skills.adapters.sandbox.limits import limited_processes
 from eval_skills.adapters.sandbox.mounts import MIB, SYSTEM, can_be_hidden, is_shown, mounts, names_of, private_paths, view_of
-from eval_skills.core.config.limits import SANDBOX_MB, SANDBOX_PROCESSES
+from eval_skills.core.config.values import SANDBOX_MB, SANDBOX_PROCESSES
 
 BWRAP = "bwrap"
 PROBE_S = 60.0

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from eval_skills.adapters.config import MAX_OUTPUT_BYTES, Limits
-from eval_skills.core.config.limits import SANDBOX_MB, SANDBOX_PROCESSES, SandboxName, SandboxNetwork, SandboxPaths
+from eval_skills.core.config.values import SANDBOX_MB, SANDBOX_PROCESSES, SandboxName, SandboxNetwork, SandboxPaths
 from eval_skills.core.errors import ContractError, ItemError, SkillError, SkillTimeout, UsageError
 from eval_skills.core.models import Skill
 

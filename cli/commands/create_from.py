@@ -16,7 +16,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from eval_skills.cli.context import current, print_json, printable
-from eval_skills.core.config.limits import absence, variable_name
+from eval_skills.core.config.values import absence, variable_name
 from eval_skills.core.errors import ItemError, UsageError
 from eval_skills.core.text import nearest
 

@@ -13,8 +13,8 @@ from eval_skills.cli.context import current, print_json, printable
 from eval_skills.cli.options import EVALUATED, HOW, RESULTS, ProcessOptions, Results, option
 from eval_skills.cli.requests import flags_of
 from eval_skills.core.config import Config
-from eval_skills.core.config.limits import ProcessLimits
 from eval_skills.core.config.options import option_of
+from eval_skills.core.config.values import ProcessLimits
 from eval_skills.core.documents.loading import validate
 from eval_skills.core.errors import ConfigError, InputError, UsageError
 

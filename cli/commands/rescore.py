@@ -73,7 +73,8 @@ def rescore_command(
 
     Example: eval-skills rescore latest --benchmark ./fixed/benchmark.json
     """
-    from eval_skills.engine.judging.outcome import going_on, judges_of
+    from eval_skills.engine.definition.scoring import judges_of
+    from eval_skills.engine.judging.outcome import going_on
     from eval_skills.engine.rescoring.diff import rescoring_diff
     from eval_skills.engine.rescoring.plan import plan_rescoring
     from eval_skills.engine.rescoring.request import RescoreRequest
@@ -105,7 +106,8 @@ def rescore_command(
 
 def _show(plan: Rescoring, document: DiffDocument, failed: list[ItemResult], *, force: bool) -> None:
     from eval_skills.cli.output.diff import show_diff
-    from eval_skills.engine.judging.outcome import failed_judging, judges_of, judging_lines
+    from eval_skills.engine.definition.scoring import judges_of
+    from eval_skills.engine.judging.outcome import failed_judging, judging_lines
 
     judging = judging_lines(judges_of(plan.basis.scorings), plan.run_id)
     if failed:

@@ -27,9 +27,9 @@ from eval_skills.cli.context import current, printable
 from eval_skills.core.models import ItemResult
 from eval_skills.core.rate_limits.services import Throttled
 from eval_skills.core.text import plural
-from eval_skills.engine.evaluation.batches import batch_words
 from eval_skills.engine.evaluation.observer import NullObserver
 from eval_skills.engine.evaluation.plan import RunPlan
+from eval_skills.engine.evaluation.rounds import batch_words
 
 PLAIN_PERIOD_S = 5.0
 

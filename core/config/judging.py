@@ -6,8 +6,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from eval_skills.core.config.limits import VariableName
-from eval_skills.core.config.paths import WrittenPath
+from eval_skills.core.config.values import VariableName, WrittenPath
 from eval_skills.core.models.base import Text
 from eval_skills.core.models.form import Form
 from eval_skills.core.models.limits import Weights

@@ -33,7 +33,7 @@ from eval_skills.core.config.keys import (
     without_marks,
 )
 from eval_skills.core.config.options import Config, option_of
-from eval_skills.core.config.paths import ID_OR_PATH, PATH, STORE
+from eval_skills.core.config.values import ID_OR_PATH, PATH, STORE
 from eval_skills.core.documents.loading import read_document, validate
 from eval_skills.core.errors import ConfigError, InputError
 from eval_skills.core.text import nearest

@@ -14,8 +14,9 @@ from statistics import fmean
 import numpy as np
 
 from eval_skills.core.diff.model import DiffRow, Metric, ReportDiff, SkillDiff
-from eval_skills.core.diff.tasks import TaskPairs, is_missing
+from eval_skills.core.diff.tasks import TaskPairs
 from eval_skills.core.models import TaskResult
+from eval_skills.core.models.report import is_missing
 from eval_skills.core.statistics.paired import holm, sign_flip_test
 from eval_skills.core.statistics.rates import FloatArray
 

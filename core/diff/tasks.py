@@ -12,6 +12,7 @@ import numpy as np
 from eval_skills.core.diff.model import AtBound, DifferenceInterval, Flip, FlipSide, MissingItems, NewlyFailing, PairedStatistics
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import SkillCompletionReport, TaskResult
+from eval_skills.core.models.report import is_missing
 from eval_skills.core.statistics.newly_failing import newly_failing_tasks
 from eval_skills.core.statistics.paired import (
     MeanDifference,
@@ -28,9 +29,6 @@ from eval_skills.core.statistics.paired import (
 )
 from eval_skills.core.statistics.rates import FloatArray, IntArray
 from eval_skills.core.statistics.runs import fewer_passes_p
-
-MISSING_KINDS = frozenset({"infra", "scorer", "judge", "simulator"})
-"""Error kinds that leave open whether the skill would have passed."""
 
 _SAME = 1e-12
 Runs = list[TaskResult]
@@ -164,11 +162,6 @@ def pair_tasks(before: SkillCompletionReport, after: SkillCompletionReport) -> T
         changed=changed,
         judged_otherwise=judged_otherwise,
     )
-
-
-def is_missing(run: TaskResult) -> bool:
-    """Whether it is open if the skill would have passed."""
-    return run.status == "error" and run.error_kind in MISSING_KINDS
 
 
 def _differ(before: Runs, after: Runs, digest: Literal["task_digest", "scoring_digest"]) -> bool:

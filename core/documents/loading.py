@@ -61,6 +61,12 @@ def holds_lines(path: Path) -> bool:
         return False
 
 
+def folder_of(path: Path) -> Path:
+    """The absolute folder that a file lies in; of a folder that itself."""
+    absolute = path.resolve()
+    return absolute if absolute.is_dir() else absolute.parent
+
+
 def read_json_lines(path: Path) -> list[Any]:
     """The values in a file of JSON Lines, one a line; blank lines say nothing.
 

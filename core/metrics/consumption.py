@@ -11,12 +11,11 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from eval_skills.core.diff.tasks import MISSING_KINDS
 from eval_skills.core.errors import InputError
 from eval_skills.core.metrics.item_table import ItemTable
 from eval_skills.core.metrics.tasks import known_list
 from eval_skills.core.models import Latency, TokenCost
-from eval_skills.core.models.report import EarlierAttempts
+from eval_skills.core.models.report import MISSING_KINDS, EarlierAttempts
 from eval_skills.core.statistics.rates import FloatArray, IntArray, nearest_rank
 
 _NS_PER_S = 1e9

@@ -312,3 +312,21 @@ class SkillCompletionReport(Model, defer_build=True):
             return None
         items = " and ".join(f"{count:,} items are of {digest}" for digest, count in counts.items())
         return f"its files changed before its run was continued: {items}"
+
+
+def completion_order(report: SkillCompletionReport) -> tuple[float, float, str, str]:
+    """Sorts the best report first: by completion rate, then by composite score, then by ``id@version`` and benchmark.
+
+    Completion comes first because the composite score of a fast skill that is always wrong is 0.5.
+    """
+    summary = report.summary
+    return (-summary.completion_rate, -summary.composite_score, report.skill_key, report.benchmark_id)
+
+
+MISSING_KINDS = frozenset({"infra", "scorer", "judge", "simulator"})
+"""Error kinds that leave open whether the skill would have passed."""
+
+
+def is_missing(run: TaskResult) -> bool:
+    """Whether it is open if the skill would have passed."""
+    return run.status == "error" and run.error_kind in MISSING_KINDS

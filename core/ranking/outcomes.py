@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 import numpy.typing as npt
 
-from eval_skills.core.diff.tasks import MISSING_KINDS, is_missing
 from eval_skills.core.models import SkillCompletionReport
+from eval_skills.core.models.report import MISSING_KINDS, is_missing
 from eval_skills.core.statistics.rates import FloatArray
 
 if TYPE_CHECKING:

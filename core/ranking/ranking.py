@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from eval_skills.core.models import Ranking, SkillCompletionReport
+from eval_skills.core.models.report import completion_order
 from eval_skills.core.models.task import OWN_TESTS
 from eval_skills.core.ranking.bootstrap import FEWEST_TASKS, draw_tasks, probability_best, rank_intervals
 from eval_skills.core.ranking.outcomes import Outcomes
@@ -73,15 +74,6 @@ def _adjusted(outcomes: Outcomes, skills: Sequence[int], significance: float, se
 def _p_below(differences: FloatArray, seed: int) -> FloatArray:
     """The two-sided p of every row of differences, 0 where a task was not asked; 1 where the mean is not below 0."""
     return np.where(differences.sum(axis=1) < -_SAME, sign_flip_tests(differences, seed=seed), 1.0)
-
-
-def completion_order(report: SkillCompletionReport) -> tuple[float, float, str, str]:
-    """Sorts the best report first: by completion rate, then by composite score, then by ``id@version`` and benchmark.
-
-    Completion comes first because the composite score of a fast skill that is always wrong is 0.5.
-    """
-    summary = report.summary
-    return (-summary.completion_rate, -summary.composite_score, report.skill_key, report.benchmark_id)
 
 
 def rank_by_task_results(reports: Sequence[SkillCompletionReport]) -> list[SkillCompletionReport]:

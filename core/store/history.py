@@ -226,8 +226,8 @@ def task_outcomes(store: Store, run_ids: Iterable[str]) -> list[TaskOutcome]:
 
 
 def _outcomes(run_id: str, table: pa.Table) -> Iterable[TaskOutcome]:
-    from eval_skills.core.diff.tasks import MISSING_KINDS
     from eval_skills.core.metrics.tasks import Tally
+    from eval_skills.core.models.report import MISSING_KINDS
 
     groups = table.group_by(table.column_names).aggregate([([], "count_all")]).to_pylist()
     tallies: dict[tuple[Any, ...], Tally] = {}

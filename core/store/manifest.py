@@ -107,6 +107,11 @@ class Manifest(_Lasting):
         return str(self.request.get("origin", "run"))
 
     @property
+    def has_arms(self) -> bool:
+        """Whether the run compares arms with and without an Agent Skill."""
+        return EXPERIMENT in self.provenance
+
+    @property
     def is_of_a_program(self) -> bool:
         """Whether skills or tasks were objects of a Python program, such as functions: no other process can have them."""
         has_tasks = self.request.get("benchmark") is not None and self.benchmark.path is None  # one on disk has a path

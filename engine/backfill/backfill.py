@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Self
 
-from eval_skills.core.config.limits import RunLimits
+from eval_skills.core.config.values import RunLimits
 from eval_skills.core.errors import InputError, RunError, UserError
 from eval_skills.core.models import ItemResult, SkillCompletionReport
 from eval_skills.core.store import Store, results_of
@@ -21,9 +21,10 @@ from eval_skills.engine.backfill.request import BackfillRequest
 from eval_skills.engine.backfill.sources import Source
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.definition.revisions import Repository, remove_leftovers
+from eval_skills.engine.definition.scoring import judges_of
 from eval_skills.engine.evaluation.plan import make_plan
 from eval_skills.engine.evaluation.summary import RunSummary
-from eval_skills.engine.judging.outcome import judges_of, unjudged
+from eval_skills.engine.judging.outcome import unjudged
 from eval_skills.engine.rescoring.plan import find_scored, plan_rescoring
 from eval_skills.engine.rescoring.request import ScoringOptions
 from eval_skills.engine.rescoring.rescore import NothingJudged, rescore

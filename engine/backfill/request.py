@@ -10,7 +10,7 @@ from pydantic import AwareDatetime, Field, field_validator, model_validator
 
 from eval_skills.core.config import LlmSettings
 from eval_skills.core.config.options import FlowOptions
-from eval_skills.core.config.paths import PathText
+from eval_skills.core.config.values import PathText
 from eval_skills.core.models import Weights
 from eval_skills.core.models.base import Text
 from eval_skills.engine.definition.request import EvaluateRequest

@@ -23,15 +23,8 @@ from eval_skills.engine.definition.benchmark import (
     with_every_task,
 )
 from eval_skills.engine.definition.request import EvaluateRequest
-from eval_skills.engine.judging.outcome import (
-    QUALITY,
-    failed_judging,
-    going_on,
-    judges_by_task,
-    judges_of,
-    judging_lines,
-    refuse_half_judged,
-)
+from eval_skills.engine.definition.scoring import judges_by_task, judges_of
+from eval_skills.engine.judging.outcome import QUALITY, failed_judging, going_on, judging_lines, refuse_half_judged
 from eval_skills.engine.judging.preflight import check_judges_ready
 from eval_skills.engine.stored_runs.reports import recorded_request
 from eval_skills.engine.stored_runs.run_ids import LATEST, resolve_run_id

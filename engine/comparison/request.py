@@ -6,7 +6,7 @@ from pydantic import Field
 
 from eval_skills.core.config.judging import JudgeOptions
 from eval_skills.core.config.options import WorkOptions
-from eval_skills.core.config.paths import PathText
+from eval_skills.core.config.values import PathText
 from eval_skills.core.models.base import Text
 
 

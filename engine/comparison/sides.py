@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from eval_skills.core.diff.tasks import MISSING_KINDS
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.models import ItemResult
+from eval_skills.core.models.report import MISSING_KINDS
 from eval_skills.core.store import Store, results_of
 from eval_skills.core.text import nearest
 from eval_skills.engine.comparison.request import CompareRequest

@@ -9,11 +9,11 @@ from typing import Any
 
 from eval_skills.benchmarks import benchmark_folder, checked_benchmark, filter_tasks, load_benchmark, load_tasks
 from eval_skills.benchmarks.loader import unreviewed_note
-from eval_skills.benchmarks.locations import folder_of, shadowing_remarks
+from eval_skills.benchmarks.locations import shadowing_remarks
 from eval_skills.benchmarks.own_tests import OwnTests, load_own_tests
-from eval_skills.core.config.call import TaskChoice
 from eval_skills.core.config.judging import JudgeOptions, ScoringOptions
-from eval_skills.core.config.options import own_benchmarks
+from eval_skills.core.config.options import TaskChoice, own_benchmarks
+from eval_skills.core.documents.loading import folder_of
 from eval_skills.core.errors import ConfigError, InputError, UsageError
 from eval_skills.core.fingerprint import canonical_json, digest_of_canonical, digest_of_folder, digest_of_json
 from eval_skills.core.models import Benchmark, EvalTask

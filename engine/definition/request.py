@@ -12,11 +12,9 @@ from pydantic import AfterValidator, AwareDatetime, Field, model_validator
 
 from eval_skills.adapters import Confinement
 from eval_skills.adapters.recorded import read_recorded
-from eval_skills.core.config.call import CallOptions
 from eval_skills.core.config.keys import is_model, is_optional
-from eval_skills.core.config.limits import ProcessLimits
-from eval_skills.core.config.options import FlowOptions
-from eval_skills.core.config.paths import PathText
+from eval_skills.core.config.options import CallOptions, FlowOptions
+from eval_skills.core.config.values import PathText, ProcessLimits
 from eval_skills.core.documents.loading import MAX_DOCUMENT_BYTES
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.models import AdapterType, Model

@@ -14,10 +14,26 @@ from eval_skills.core.fingerprint import digest_of_folder, digest_of_json
 from eval_skills.core.models.evaluators import SET
 from eval_skills.engine.definition.judge_parameters import own_parameters
 from eval_skills.scorers import ScoringSettings, TaskScoring
+from eval_skills.scorers.judging import Judges
+from eval_skills.scorers.judging.model import JudgeIdentity
 from eval_skills.scorers.registry import ScorerEntry, find_scorer
 from eval_skills.scorers.task_scoring.evaluator_set import EvaluatorSet
 
 CUSTOM = "custom"
+
+Scorings = Mapping[str, TaskScoring]
+"""How each task of a run is scored, by its id."""
+
+
+def judges_of(scorings: Scorings, *, simulators: bool = False) -> Judges | None:
+    """What all tasks of a run ask; None where no task asks a model. With `simulators` those that play users count, too."""
+    asking = (each for each in scorings.values() if each.models or (simulators and each.simulators))
+    return next((scoring.settings.judges for scoring in asking), None)
+
+
+def judges_by_task(scorings: Mapping[str, TaskScoring]) -> dict[str, JudgeIdentity]:
+    """The judge of each task that a model judges."""
+    return {name: scoring.judge for name, scoring in scorings.items() if scoring.judge is not None}
 
 
 def scoring_digests(scorings: Mapping[str, TaskScoring]) -> dict[str, str]:

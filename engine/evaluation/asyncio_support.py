@@ -1,14 +1,17 @@
-"""Async resources that any task may open and close, work on an event loop in a separate thread, and the end of both."""
+"""Async resources that any task may open and close, work on an event loop in a separate thread, its own threads, and how all of
+them end.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
-from concurrent.futures import ThreadPoolExecutor
+import functools
+import threading
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import AbstractAsyncContextManager
+from queue import SimpleQueue
 from typing import Any, TypeVar
-
-from eval_skills.core.threads import DaemonThreads
 
 T = TypeVar("T")
 
@@ -65,6 +68,51 @@ async def cancel_pending_tasks() -> None:
         task.cancel()
     if pending:
         await asyncio.wait(pending, timeout=CLEANING_UP_S)
+
+
+class DaemonThreads(ThreadPoolExecutor):
+    """At most `most` threads for a loop's `run_in_executor` and `asyncio.to_thread`, which keep nobody waiting.
+
+    For the threads of the base class a loop waits at its end, and so does Python: however long the code of others stays there,
+    which a runnable or a coroutine hands to them.
+    """
+
+    def __init__(self, most: int = 32) -> None:
+        super().__init__(most)
+        self._most, self._started = most, 0
+        self._calls: SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None] = SimpleQueue()
+        self._unfinished: set[Future[Any]] = set()
+        self._starting = threading.Lock()
+
+    def submit(self, work: Callable[..., T], /, *args: Any, **options: Any) -> Future[T]:
+        """Have `work` done by one of the threads."""
+        future: Future[T] = Future()
+        self._unfinished.add(future)
+        future.add_done_callback(self._unfinished.discard)
+        self._calls.put((future, functools.partial(work, *args, **options)))
+        with self._starting:
+            if self._started < min(self._most, len(self._unfinished)):
+                self._started += 1
+                threading.Thread(target=self._serve, daemon=True, name="eval-skills-call").start()
+        return future
+
+    def end(self, patience_s: float) -> None:
+        """Let the threads go once they are idle, and wait so long for what they do now."""
+        wait(set(self._unfinished), patience_s)
+        for _ in range(self._started):
+            self._calls.put(None)
+
+    def _serve(self) -> None:
+        while (call := self._calls.get()) is not None:
+            future, work = call
+            if future.set_running_or_notify_cancel():
+                try:
+                    result = work()
+                except BaseException as error:  # noqa: BLE001 - it is raised where the result is awaited
+                    future.set_exception(error)
+                else:
+                    future.set_result(result)
+            del future, work, call
 
 
 def run_on_own_loop(work: Coroutine[Any, Any, T]) -> T:

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol, Self
 
-from eval_skills.adapters import Adapter, Confinement, open_adapter
+from eval_skills.adapters import Adapter, Confinement, asks_services, open_adapter
 from eval_skills.benchmarks.locations import locate
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import Attempt
@@ -21,7 +21,6 @@ from eval_skills.engine.definition.request import confinement_asked
 from eval_skills.engine.evaluation.asyncio_support import ResourceOwner
 from eval_skills.engine.evaluation.execution import Outcome, execute
 from eval_skills.engine.evaluation.plan import Item, RunPlan
-from eval_skills.engine.judging.outcome import judges_of
 
 
 class ItemExecutor(AbstractAsyncContextManager[Any], Protocol):
@@ -44,17 +43,18 @@ class LocalExecutor:
     """Executes items in this process, on the event loop that enters it.
 
     An adapter is opened when its first item needs it and stays open to the end; a failure to open it is kept, so that a service
-    that does not start costs its waiting time once and not once per item.
+    that does not start costs its waiting time once and not once per item. `services` are those that skills and judges ask; None
+    where nothing can ask for fewer requests: all of them are processes or code here.
     """
 
     def __init__(self, plan: RunPlan) -> None:
         self.plan = plan
-        self.services = Services(plan.request.rate)
+        self._judges = plan.judges
+        self.services = Services(plan.request.rate) if self._judges is not None or _asks_services(plan) else None
         self._confinement = confinement_of(plan)
         self._opening: dict[str, asyncio.Task[Adapter]] = {}
         self._owners: list[ResourceOwner] = []
-        self._judges = judges_of(plan.scorings, simulators=plan.calls_skills)
-        if self._judges is not None:
+        if self._judges is not None and self.services is not None:
             self._judges.redaction = Redaction(plan.secrets())
             self._judges.services = self.services
 
@@ -92,8 +92,13 @@ class LocalExecutor:
         owner = ResourceOwner()
         self._owners.append(owner)
         adapter = open_adapter(self.plan.skills[skill_key], self.plan.benchmark.subject, self._confinement)
-        adapter.services = self.services
+        if self.services is not None and adapter.asks_services:
+            adapter.services = self.services
         return await owner.hold(adapter)
+
+
+def _asks_services(plan: RunPlan) -> bool:
+    return plan.calls_skills and any(asks_services(skill, plan.benchmark.subject) for skill in plan.skills.values())
 
 
 def confinement_of(plan: RunPlan) -> Confinement:

@@ -45,7 +45,7 @@ async def evaluate_here(plan: RunPlan, began: float | None = None) -> RunSummary
 
 
 def _begin(plan: RunPlan) -> list[str]:
-    remarks = check_judges_ready(plan.scorings, simulators=plan.calls_skills) if plan.items else []
+    remarks = check_judges_ready(plan.scorings, simulators=plan.calls_skills) if plan.items and plan.judges else []
     if plan.request.resume:
         return remarks
     plan.write_manifest(manifest_of(plan))

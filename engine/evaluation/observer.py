@@ -9,7 +9,7 @@ from pathlib import Path
 from eval_skills.core.models import ItemResult
 from eval_skills.core.rate_limits.services import Throttled
 from eval_skills.engine.evaluation.plan import RunPlan
-from eval_skills.engine.observer import Observed
+from eval_skills.engine.handover import Observed
 
 
 class NullObserver:

@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import os
-import socket
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from importlib.util import find_spec
 from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from eval_skills.adapters import Confinement, check_skill, secrets_of, warnings_for
 from eval_skills.adapters.sandbox.limits import sandbox_remarks
+from eval_skills.agent_skills.as_skill import load_inspected
 from eval_skills.benchmarks.own_tests import TEST_FILES, load_own_tests
-from eval_skills.core.config.limits import LOCAL, cluster_of, is_ray
+from eval_skills.core.config.values import LOCAL
 from eval_skills.core.errors import InputError, UsageError, UserError
 from eval_skills.core.fingerprint import digest_of_folder, digest_of_json
 from eval_skills.core.models import Attempt, Benchmark, EvalTask, Skill
 from eval_skills.core.models.base import collection_paused
 from eval_skills.core.redaction import short_secrets, values_of_variables
-from eval_skills.core.skills import Discovery, InvalidSkill
+from eval_skills.core.skills import Discovery, InvalidSkill, load_skills, refuse_duplicates
 from eval_skills.core.store import Manifest, Store, new_run_id, write_manifest
 from eval_skills.core.text import first_of, plural
 from eval_skills.engine.definition.benchmark import (
@@ -42,10 +41,10 @@ from eval_skills.engine.definition.request import (
     part_remarks,
     redacted_request,
 )
-from eval_skills.engine.definition.scoring import scoring_digests
-from eval_skills.engine.discovery import skills_at
-from eval_skills.engine.evaluation.handover import held_in_memory
+from eval_skills.engine.definition.scoring import judges_of, scoring_digests
+from eval_skills.engine.evaluation.cluster.reachable import check_task_runner
 from eval_skills.engine.evaluation.recordings import Recordings, request_of_recordings, request_of_replay
+from eval_skills.engine.handover import held_in_memory
 from eval_skills.engine.judging.preflight import check_key_is_ours, check_one_budget
 from eval_skills.engine.stored_runs.chosen_tasks import with_chosen_tasks
 from eval_skills.scorers import TaskScoring
@@ -56,6 +55,7 @@ if TYPE_CHECKING:
     from eval_skills.core.models import Benchmark, Skill
     from eval_skills.core.models.task import Subject
     from eval_skills.engine.evaluation.baseline import Baseline
+    from eval_skills.scorers.judging import Judges
 
 
 SKILLS_NAMED = 20
@@ -118,6 +118,11 @@ class RunPlan:
         return self.recordings is None
 
     @property
+    def judges(self) -> Judges | None:
+        """What judges its answers and plays its users; None where no model is asked."""
+        return judges_of(self.scorings, simulators=self.calls_skills)
+
+    @property
     def planned(self) -> int:
         """All items of the run, done or not."""
         return len(self.items) + self.finished
@@ -168,8 +173,10 @@ def make_plan(request: EvaluateRequest, *, run_id: str | None = None) -> RunPlan
         UserError: a skill, benchmark, option or the combination of them cannot be used, or there is nothing to do.
     """
     check_writable(request)
-    check_task_runner(request.task_runner)
-    check_one_budget(request, request.task_runner)
+    if request.task_runner != LOCAL:
+        check_task_runner(request.task_runner)
+    if request.max_judge_cost is not None:
+        check_one_budget(request, request.task_runner)
     request = _with_kept_answers(request)
     confinement = confinement_asked(request)
     confinement.check()
@@ -188,7 +195,8 @@ def make_plan(request: EvaluateRequest, *, run_id: str | None = None) -> RunPlan
     check_simulators(plan.scorings)
     if request.until is not None:
         plan = _compared(plan)
-    check_key_is_ours(request.llm, skills, plan.scorings)
+    if request.llm.api_key_env is not None or plan.judges is not None:
+        check_key_is_ours(request.llm, skills, plan.scorings)
     remarks = [
         *(bad.remark for bad in [*found.invalid, *unusable]),
         *found.remarks,
@@ -338,8 +346,35 @@ def digests_of(skills: Iterable[Skill], benchmark: Benchmark, folder: Path | Non
     return digests | benchmark_digests(benchmark, folder)
 
 
-CONNECT_TIMEOUT_S = 10.0
-RAY_CLIENT_PORT = 10_001
+def skills_at(paths: Sequence[str], subject: Subject) -> Discovery:
+    """The skills at these paths that a benchmark about `subject` is asked of: for `agent-skill` those with a ``SKILL.md``, which
+    need no ``skill.json``; else those with a ``skill.json``.
+
+    Raises:
+        InputError: a path holds no such skill, or names a malformed one.
+        UsageError: two different folders hold the same ``id@version``.
+    """
+    if subject != "agent-skill":
+        return load_skills(paths)
+    found = load_inspected(list(paths))
+    refuse_duplicates(found.skills)
+    return found
+
+
+def folders_at(paths: Sequence[str]) -> set[str]:
+    """The folders of all skills at these paths, whatever a benchmark is about.
+
+    Raises:
+        InputError: a path holds none, or names a malformed one.
+    """
+    try:
+        skills = load_skills(paths).skills
+    except InputError:
+        return {str(skill.folder) for skill in load_inspected(list(paths)).skills}
+    try:
+        return {str(skill.folder) for skill in [*skills, *load_inspected(list(paths)).skills]}
+    except InputError:
+        return {str(skill.folder) for skill in skills}
 
 
 def some_usable(
@@ -383,36 +418,3 @@ def check_subject(benchmark: Benchmark, skills: list[Skill]) -> None:
     without = [skill.key for skill in skills if skill.folder is None]
     if benchmark.subject != "call" and without:
         raise UsageError(f"benchmark {benchmark.id!r} inspects a skill's folder, and {without[0]} has none; load it from a file")
-
-
-def check_task_runner(task_runner: str) -> None:
-    """Refuse Dask or Ray where it is not installed, and a cluster whose port does not listen.
-
-    Raises:
-        UsageError: with what to install or to start.
-    """
-    if task_runner == LOCAL:
-        return
-    by_ray = is_ray(task_runner)
-    name, extra, package = ("Ray", "ray", "ray") if by_ray else ("Dask", "dask", "distributed")
-    if find_spec(package) is None:
-        raise UsageError(
-            f"--task-runner {task_runner} needs {name}, which is not installed here; install it with: "
-            f"pip install 'eval-skills[{extra}]'"
-        )
-    if (cluster := cluster_of(task_runner)) is not None:
-        try:
-            socket.create_connection(cluster, timeout=CONNECT_TIMEOUT_S).close()
-        except OSError as error:
-            why = error.strerror or str(error)
-            listener, command = _LISTENERS[by_ray]
-            raise UsageError(
-                f"--task-runner {task_runner}: no {listener} listens there ({why}); start one with: {command}"
-            ) from None
-
-
-_LISTENERS = {
-    False: ("scheduler", "dask scheduler"),
-    True: ("Ray client server", f"ray start --head --ray-client-server-port {RAY_CLIENT_PORT}"),
-}
-"""What listens for a cluster's clients, and how to start it: Dask's, and (True) Ray's."""

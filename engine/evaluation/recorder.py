@@ -21,16 +21,16 @@ from eval_skills.engine.evaluation.recordings import asked_digest
 
 
 class Recorder:
-    """Appends the answers of one run to the part of its recording; without `--record` it does nothing.
+    """Appends the answers of one run to the part of its recording.
 
     A line that cannot be written ends the recording and not the run: `land_recording` says which answers are missing.
     """
 
     def __init__(self, plan: RunPlan, redaction: Redaction) -> None:
-        self._part = part_of(plan)
-        self._digests = {} if self._part is None else {key: asked_digest(each.task) for key, each in plan.scorings.items()}
+        self._part: Path | None = part_of(plan)
+        self._digests = {key: asked_digest(each.task) for key, each in plan.scorings.items()}
         self._redaction, self._remarks = redaction, plan.remarks
-        if self._part is not None and _is_torn(self._part):  # by a kill: what comes next must not become its end
+        if _is_torn(self._part):  # by a kill: what comes next must not become its end
             self._write(b"\n")
 
     def add(self, result: ItemResult) -> None:
@@ -64,16 +64,14 @@ def _is_torn(part: Path) -> bool:
         return False
 
 
-def part_of(plan: RunPlan) -> Path | None:
-    """Where the lines of a run's recording are until it is whole; None where it is not recorded."""
-    if not plan.request.record:
-        return None
-    file = Path(plan.request.record).absolute()
+def part_of(plan: RunPlan) -> Path:
+    """Where the lines of the recording of a run with `--record` are until it is whole."""
+    file = Path(str(plan.request.record)).absolute()
     return file.with_name(f"{file.name}.{plan.run_id}.part")
 
 
 def land_recording(plan: RunPlan) -> list[str]:
-    """Write the recording of a run that is whole, in the order of its plan; returns remarks on it, none without `--record`.
+    """Write the recording of a run that is whole, in the order of its plan; returns remarks on it.
 
     One that lacks answers replaces none that is there, and one without any is not written: its lines stay in the part.
 
@@ -81,8 +79,6 @@ def land_recording(plan: RunPlan) -> list[str]:
         RunError: the file cannot be written; the part is kept.
     """
     part = part_of(plan)
-    if part is None:
-        return []
     file, lines = Path(str(plan.request.record)), _lines_of(part)
     missing = _missing(plan, lines)
     if missing and (not lines or file.exists()):
@@ -98,9 +94,9 @@ def land_recording(plan: RunPlan) -> list[str]:
 
 
 def partial_recording(plan: RunPlan) -> list[str]:
-    """A remark on the recording of a run that is not whole; none without `--record`."""
+    """A remark on the recording of a run that is not whole; none where nothing was answered."""
     part = part_of(plan)
-    if part is None or not part.exists():
+    if not part.exists():
         return []
     return [f"{plan.request.record} is written when the run is whole; what was answered so far is in {part}"]
 

@@ -10,8 +10,8 @@ from time import sleep
 from typing import TYPE_CHECKING, Any
 
 from eval_skills.core.config import LlmSettings
-from eval_skills.core.config.limits import RunLimits
 from eval_skills.core.config.options import option_of
+from eval_skills.core.config.values import RunLimits
 from eval_skills.core.documents.loading import validate_known
 from eval_skills.core.errors import UsageError
 from eval_skills.core.models import Attempt, Model
@@ -24,9 +24,8 @@ from eval_skills.core.store.retention import pruned_words
 from eval_skills.core.text import first_of, plural
 from eval_skills.engine.definition.benchmark import digests_of_the_same
 from eval_skills.engine.definition.request import EvaluateRequest
-from eval_skills.engine.discovery import folders_at
-from eval_skills.engine.evaluation.handover import held_in_memory
-from eval_skills.engine.evaluation.plan import Item, RunPlan, make_plan
+from eval_skills.engine.evaluation.plan import Item, RunPlan, folders_at, make_plan
+from eval_skills.engine.handover import held_in_memory
 from eval_skills.engine.stored_runs.reports import refuse_without_evaluator
 from eval_skills.engine.stored_runs.run_ids import LATEST, named_run
 from eval_skills.reporting.stopping import NOT_CONTINUED, resume_words

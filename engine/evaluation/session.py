@@ -23,6 +23,7 @@ from eval_skills.core.rate_limits.services import MAX_THROTTLED_S, Throttled
 from eval_skills.core.redaction import Redaction
 from eval_skills.core.store import Journal, Manifest, ManifestBenchmark, ManifestSkill, ReachedLimit
 from eval_skills.core.store.watch import Snapshot, foreign_changes, snapshot
+from eval_skills.core.telemetry.spans import telemetry, telemetry_warnings
 from eval_skills.engine.definition.request import SKIPPED
 from eval_skills.engine.definition.scoring import scorer_digests
 from eval_skills.engine.evaluation.answer_cache import AnswerCache
@@ -86,8 +87,8 @@ class RunSession:
         self._held_until: dict[str, float] = {}
         self._reported_waits: set[str] = set()
         self._with_duplicate_keys: Counter[str] = Counter()
-        self._recorder = Recorder(plan, self._redaction)
-        self._trace = RunTrace(plan, self._redaction, flow_run_id)
+        self._recorder = Recorder(plan, self._redaction) if plan.request.record else None
+        self._trace = RunTrace(to, plan, self._redaction, flow_run_id) if (to := telemetry()) is not None else None
         self._cache = AnswerCache(plan, self._redaction) if plan.request.cache else None
 
     @classmethod
@@ -124,7 +125,7 @@ class RunSession:
 
     async def __aenter__(self) -> Self:
         await self._executor.__aenter__()
-        if isinstance(self._executor, LocalExecutor):
+        if isinstance(self._executor, LocalExecutor) and self._executor.services is not None:
             self._executor.services.listener = self._observer.throttled
         if self.plan.request.resume:
             await asyncio.to_thread(record_stop, self.plan, None)
@@ -134,7 +135,8 @@ class RunSession:
         if self._cache is not None:
             await asyncio.to_thread(self._cache.prepare)
         _open_sessions[self.plan.run_id] = self
-        self._trace.begin()
+        if self._trace is not None:
+            self._trace.begin()
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
@@ -145,9 +147,12 @@ class RunSession:
             self.plan.remarks.extend(self._cache.remarks())
         self.plan.remarks.extend(self.limits.remarks)
         self.limits.settle()
-        self._trace.end(None if self.stopped_at is None else self.stopped_at.limit)
-        if kind is None:  # what an interruption leaves is sent when the process ends
-            self.plan.remarks.extend(await self._trace.send())
+        if self._trace is not None:
+            self._trace.end(None if self.stopped_at is None else self.stopped_at.limit)
+        if kind is None:
+            if self._trace is not None:  # what an interruption leaves is sent when the process ends
+                await self._trace.send()
+            self.plan.remarks.extend(telemetry_warnings())
             self.plan.remarks.extend(await asyncio.to_thread(changes_since, self._input, self.plan))
             self.plan.remarks.extend(await asyncio.to_thread(store_changes_since, self._store, self.plan, self._journal))
 
@@ -174,9 +179,12 @@ class RunSession:
         Raises:
             ItemLeft: the run ended before the skill's service was asked.
         """
-        with self._trace.attempt(item, len(self._attempts.get(item, ())) + 1) as ended:
+        if self._trace is None:
             outcome = self._without_secrets(await self._outcome(item))
-            ended.append(outcome)
+        else:
+            with self._trace.attempt(item, len(self._attempts.get(item, ())) + 1) as ended:
+                outcome = self._without_secrets(await self._outcome(item))
+                ended.append(outcome)
         return self._noted(item, outcome, last=last, task_run_id=task_run_id)
 
     async def attempt_some(self, items: Sequence[Item], *, last: bool, task_run_id: str | None = None) -> list[Outcome]:
@@ -189,7 +197,7 @@ class RunSession:
         Raises:
             ItemLeft: the run ended before the skill's service was asked.
         """
-        if self._cache is not None or self._trace.is_on or self.plan.tried_before:
+        if self._cache is not None or self._trace is not None or self.plan.tried_before:
             return [await self.attempt(items[0], last=last, task_run_id=task_run_id)]
         for_s = 0.0 if self.plan.request.fail_fast else min(UNREPORTED_S, self.limits.unwatched_s)
         noted: list[Outcome] = []
@@ -274,7 +282,8 @@ class RunSession:
 
     def _finish(self, item: Item, outcome: Outcome, task_run_id: str | None) -> None:
         result = outcome.result.model_copy(update={"flow_run_id": self._flow_run_id, "task_run_id": task_run_id})
-        self._recorder.add(result)  # first: what the journal has is not asked again
+        if self._recorder is not None:
+            self._recorder.add(result)  # first: what the journal has is not asked again
         try:
             self._journal.append(result)
         except RunError as error:
@@ -282,7 +291,8 @@ class RunSession:
             raise
         self._attempts.pop(item, None)
         self.counts[result.status] += 1
-        self._trace.finished(item, result)
+        if self._trace is not None:
+            self._trace.finished(item, result)
         if any(reason.code == DUPLICATE_KEYS for reason in result.reasons):
             self._with_duplicate_keys[result.skill_key] += 1
         if self.plan.request.fail_fast and not result.passed:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -14,15 +15,14 @@ from eval_skills.core.store import ReachedLimit, Store, land_reports, mirror_sql
 from eval_skills.core.text import percents_apart, plural
 from eval_skills.engine.definition.benchmark import benchmark_notes
 from eval_skills.engine.definition.request import part_remarks
+from eval_skills.engine.definition.scoring import judges_of
 from eval_skills.engine.evaluation.plan import RunPlan
 from eval_skills.engine.evaluation.recorder import land_recording, partial_recording
 from eval_skills.engine.evaluation.spending import continue_words
 from eval_skills.engine.judging.outcome import (
     add_judge_figures,
-    judges_of,
     judging_lines,
     reported_line,
-    unjudged,
     unjudged_line,
     unsimulated_lines,
 )
@@ -42,9 +42,11 @@ from eval_skills.reporting.stopping import stop_words
 from eval_skills.reporting.summary import count_run, summary_line
 
 if TYPE_CHECKING:
+    import pandas as pd
     import pyarrow as pa
 
     from eval_skills.core.diff.until import Decision
+    from eval_skills.scorers.judging import Judges
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,14 +176,9 @@ def summary_of(
     stopped: ReachedLimit | None = None,
 ) -> RunSummary:
     """The summary of a run with `finished` items, after `seconds`; `stopped` is the limit that left the others."""
-    judges = judges_of(plan.scorings, simulators=plan.calls_skills)
-    results = [result for report in reports for result in report.task_results]
-    failed = unjudged_line(results)
-    reported = None if judges is None else reported_line(judges, reports)
-    lines = [
-        *judging_lines(judges, plan.run_id, plan.request.store),
-        *unsimulated_lines(results, plan.run_id, plan.request.store),
-    ]
+    judges = plan.judges
+    failed = Counter(result.error_kind for report in reports for result in report.task_results)
+    has_judging = judges is not None or bool(failed["judge"] or failed["simulator"])
     return RunSummary(
         run_id=plan.run_id,
         line=summary_line(count_run(reports, seconds)),
@@ -195,13 +192,24 @@ def summary_of(
         remarks=plan.remarks,
         skipped=plan.skipped,
         decisions=plan.decisions,
-        judging=[line for line in (failed, reported, *lines) if line is not None],
+        judging=_judging(plan, judges, reports) if has_judging else [],
         out_of_budget=judges is not None and judges.budget.exhausted,
-        unjudged=len(unjudged(results)),
+        unjudged=failed["judge"],
         part=part_remarks(plan.request.provenance, plan.benchmark.id),
         gated=plan.request.exit_on_fail,
         stopped=stopped,
     )
+
+
+def _judging(plan: RunPlan, judges: Judges | None, reports: Sequence[SkillCompletionReport]) -> list[str]:
+    """Lines on what models judged and played, what that cost, and where they failed."""
+    results = [result for report in reports for result in report.task_results]
+    reported = None if judges is None else reported_line(judges, reports)
+    return [
+        *filter(None, (unjudged_line(results), reported)),
+        *judging_lines(judges, plan.run_id, plan.request.store),
+        *unsimulated_lines(results, plan.run_id, plan.request.store),
+    ]
 
 
 def with_duration(summary: RunSummary, seconds: float) -> RunSummary:
@@ -225,13 +233,14 @@ def landed_reports(plan: RunPlan) -> list[SkillCompletionReport]:
     whole = plan.store.item_table(plan.run_id) if detailed else None
     items = frame_of(_landed(plan, columns) if whole is None else whole, columns)
     reports = skill_reports_of(items, plan.benchmark, plan.request.timeout_ms, detailed=detailed, whole=whole)
-    reports = add_judge_figures(reports, items, plan.scorings, plan.store)
+    reports = _with_judge_figures(plan, reports, items)
     manifest = plan.store.find_manifest(plan.run_id)
-    effect = effect_of_run(manifest, reports, plan.benchmark) if manifest else None
+    effect = effect_of_run(manifest, reports, plan.benchmark) if manifest and manifest.has_arms else None
     land_reports(plan.store, plan.run_id, None, reports, origin=plan.request.origin, effect=effect)
     if plan.store.layout.sqlite is not None:
         mirror_sqlite(plan.store, plan.run_id)
-    plan.remarks.extend(land_recording(plan))
+    if plan.request.record:
+        plan.remarks.extend(land_recording(plan))
     return reports
 
 
@@ -245,8 +254,13 @@ def partial_reports(plan: RunPlan) -> list[SkillCompletionReport]:
     """The reports of what a stopped run has so far; none of it lands, for history must not compare part of a run with a whole."""
     frame = plan.store.item_table(plan.run_id).to_pandas(maps_as_pydicts="strict")
     reports = skill_reports_of(frame, plan.benchmark, plan.request.timeout_ms, detailed=True)
-    plan.remarks.extend(partial_recording(plan))
-    return add_judge_figures(reports, frame, plan.scorings, plan.store)
+    if plan.request.record:
+        plan.remarks.extend(partial_recording(plan))
+    return _with_judge_figures(plan, reports, frame)
+
+
+def _with_judge_figures(plan: RunPlan, reports: list[SkillCompletionReport], items: pd.DataFrame) -> list[SkillCompletionReport]:
+    return reports if judges_of(plan.scorings) is None else add_judge_figures(reports, items, plan.scorings, plan.store)
 
 
 def context_of(summary: RunSummary) -> ReportContext:

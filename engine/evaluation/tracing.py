@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from eval_skills.core.telemetry import conventions as named
-from eval_skills.core.telemetry.spans import Attributes, Span, Telemetry, telemetry, telemetry_warnings
+from eval_skills.core.telemetry.spans import Attributes, Span, Telemetry
 
 if TYPE_CHECKING:
     from eval_skills.core.models import ItemResult
@@ -24,23 +24,15 @@ PROVIDER = "eval-skills"
 
 
 class RunTrace:
-    """The trace of one open run. Where traces are off, every method returns at once."""
+    """The trace of one open run, in the process where traces or metrics are sent."""
 
-    def __init__(self, plan: RunPlan, redaction: Redaction, flow_run_id: str | None) -> None:
-        self._plan, self._redaction, self._flow_run_id = plan, redaction, flow_run_id
-        self._to: Telemetry | None = telemetry()
+    def __init__(self, to: Telemetry, plan: RunPlan, redaction: Redaction, flow_run_id: str | None) -> None:
+        self._to, self._plan, self._redaction, self._flow_run_id = to, plan, redaction, flow_run_id
         self._run: Span | None = None
         self._items: dict[Item, Span] = {}
 
-    @property
-    def is_on(self) -> bool:
-        """Whether traces or metrics are sent."""
-        return self._to is not None
-
     def begin(self) -> None:
         """The run is open."""
-        if self._to is None:
-            return
         plan = self._plan
         about: Attributes = {
             named.RUN: plan.run_id,
@@ -57,9 +49,6 @@ class RunTrace:
     def attempt(self, item: Item, number: int) -> Iterator[list[Outcome]]:
         """One attempt at `item`, from 1; put its outcome into the list. What is called inside is part of its span."""
         ended: list[Outcome] = []
-        if self._to is None:
-            yield ended
-            return
         skill = self._plan.skills[item.skill]
         about: Attributes = {
             named.OPERATION: "invoke_agent",
@@ -76,14 +65,14 @@ class RunTrace:
                 yield ended
         finally:
             if ended:
-                self._end_attempt(self._to, span, ended[0])
+                self._end_attempt(span, ended[0])
             else:
                 span.fail("interrupted")
             span.end()
 
     def finished(self, item: Item, result: ItemResult) -> None:
         """The item has its final result."""
-        if self._to is None or (span := self._items.pop(item, None)) is None:
+        if (span := self._items.pop(item, None)) is None:
             return
         span.set({named.STATUS: result.status, named.CASE_RESULT: _test_result(result), named.ATTEMPTS: len(result.attempts)})
         if result.error_kind is not None:
@@ -112,14 +101,11 @@ class RunTrace:
             self._run.set({named.STOPPED: stopped_at})
             self._run.end()
 
-    async def send(self) -> list[str]:
-        """Send what there is, which takes some seconds where nobody answers; what went wrong, each in a line."""
-        if self._to is not None:
-            await asyncio.to_thread(self._to.flush)
-        return telemetry_warnings()
+    async def send(self) -> None:
+        """Send what there is, which takes some seconds where nobody answers."""
+        await asyncio.to_thread(self._to.flush)
 
     def _item(self, item: Item) -> Span:
-        assert self._to is not None
         if item not in self._items:
             skill = self._plan.skills[item.skill]
             about: Attributes = {
@@ -133,7 +119,7 @@ class RunTrace:
             self._items[item] = self._to.start(f"evaluate_item {skill.id}", about, parent=self._run)
         return self._items[item]
 
-    def _end_attempt(self, to: Telemetry, span: Span, outcome: Outcome) -> None:
+    def _end_attempt(self, span: Span, outcome: Outcome) -> None:
         result, tried = outcome.result, outcome.result.attempts[-1]
         kind = tried.error_kind
         span.set(
@@ -148,22 +134,22 @@ class RunTrace:
         about = _names(result) | {named.OPERATION: "invoke_agent", named.PROVIDER: PROVIDER}
         if kind is not None:
             span.fail(kind, self._text(result.error_message))
-            to.measure(named.ERRORS, 1, _names(result) | {named.ERROR_TYPE: kind})
+            self._to.measure(named.ERRORS, 1, _names(result) | {named.ERROR_TYPE: kind})
         if tried.latency_ms is not None:
-            to.measure(named.OPERATION_DURATION, tried.latency_ms / 1000, about | {named.ERROR_TYPE: kind})
+            self._to.measure(named.OPERATION_DURATION, tried.latency_ms / 1000, about | {named.ERROR_TYPE: kind})
         for of, count in (("input", result.prompt_tokens), ("output", result.completion_tokens)):
             if count is not None:
-                to.measure(named.TOKENS, count, about | {named.TOKEN_TYPE: of})
+                self._to.measure(named.TOKENS, count, about | {named.TOKEN_TYPE: of})
         if tried.cost_usd:
-            to.measure(named.SPENT, tried.cost_usd, _names(result) | {named.PAID_FOR: "skill"})
+            self._to.measure(named.SPENT, tried.cost_usd, _names(result) | {named.PAID_FOR: "skill"})
 
     def _text(self, text: str | None) -> str | None:
         """A text that may quote an answer: only where contents are captured."""
-        return None if text is None or self._to is None or not self._to.captures else self._redaction.text(text)
+        return None if text is None or not self._to.captures else self._redaction.text(text)
 
     def _message(self, role: str, content: Any) -> str | None:
         """One message in the form of the conventions, where contents are captured."""
-        if self._to is None or not self._to.captures:
+        if not self._to.captures:
             return None
         text = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False, default=str)
         parts = [{"role": role, "parts": [{"type": "text", "content": self._redaction.text(text)}]}]

@@ -14,6 +14,7 @@ from eval_skills.core.models import Benchmark, ItemResult, Reason, SkillCompleti
 from eval_skills.core.text import one_line, plural
 from eval_skills.engine.definition.benchmark import build_scorings
 from eval_skills.engine.definition.request import EvaluateRequest
+from eval_skills.engine.definition.scoring import judges_by_task
 from eval_skills.reporting import numbers
 from eval_skills.reporting.judging import KEY
 from eval_skills.scorers import TaskScoring
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
     from eval_skills.core.judging.rows import JudgedRows
     from eval_skills.core.store import Manifest, Store
 
-
-Scorings = Mapping[str, TaskScoring]
 
 R = TypeVar("R", TaskResult, ItemResult)
 
@@ -63,12 +62,6 @@ def going_on(*, no_judge_cache: bool) -> str:
     if no_judge_cache:
         return "with --no-judge-cache nothing of it was kept"
     return "what was judged is in the cache: make the same call again to go on"
-
-
-def judges_of(scorings: Scorings, *, simulators: bool = False) -> Judges | None:
-    """What all tasks of a run ask; None where no task asks a model. With `simulators` those that play users count, too."""
-    asking = (each for each in scorings.values() if each.models or (simulators and each.simulators))
-    return next((scoring.settings.judges for scoring in asking), None)
 
 
 def judging_lines(judges: Judges | None, run_id: str, store: str = DEFAULT_STORE) -> list[str]:
@@ -249,11 +242,6 @@ def scorings_at_the_time(
 
 QUALITY = "output_quality"
 """The dimension with the evaluator's score."""
-
-
-def judges_by_task(scorings: Mapping[str, TaskScoring]) -> dict[str, JudgeIdentity]:
-    """The judge of each task that a model judges."""
-    return {name: scoring.judge for name, scoring in scorings.items() if scoring.judge is not None}
 
 
 def was_judged(status: str, reasons: Iterable[Reason]) -> bool:

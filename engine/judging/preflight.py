@@ -10,10 +10,10 @@ from typing import Any
 from eval_skills.adapters.secrets import referenced
 from eval_skills.core.config import LlmSettings
 from eval_skills.core.config.judging import JudgeOptions
-from eval_skills.core.config.limits import LOCAL
+from eval_skills.core.config.values import LOCAL
 from eval_skills.core.errors import ConfigError, RunError, UsageError
 from eval_skills.core.models import Skill
-from eval_skills.engine.judging.outcome import judges_of
+from eval_skills.engine.definition.scoring import judges_of
 from eval_skills.scorers import TaskScoring
 from eval_skills.scorers.judging import Judges
 from eval_skills.scorers.judging.errors import ProviderError

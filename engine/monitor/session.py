@@ -17,7 +17,8 @@ from eval_skills.core.store import Store, land_rows, new_run_id
 from eval_skills.core.store.files import RunLock
 from eval_skills.engine.definition.benchmark import check_judges
 from eval_skills.engine.definition.request import check_folder
-from eval_skills.engine.judging.outcome import failed_judging, judges_of, judging_lines, refuse_half_judged
+from eval_skills.engine.definition.scoring import judges_of
+from eval_skills.engine.judging.outcome import failed_judging, judging_lines, refuse_half_judged
 from eval_skills.engine.judging.preflight import check_judges_ready
 from eval_skills.engine.monitor.batches import (
     Batch,

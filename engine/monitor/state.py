@@ -15,7 +15,7 @@ from eval_skills.core.models import Model
 from eval_skills.core.monitoring import HealthStatus, Judged
 from eval_skills.core.store import Store
 from eval_skills.core.store.files import explained, openness, write_whole
-from eval_skills.engine.judging.outcome import judges_of
+from eval_skills.engine.definition.scoring import judges_of
 from eval_skills.engine.monitor.expectation import MonitorTask
 from eval_skills.engine.monitor.log.files import FilePosition
 from eval_skills.engine.monitor.request import MonitorRequest

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from eval_skills.core.monitoring import HealthStatus, StatusChange, WindowFigures
-from eval_skills.engine.observer import Observed
+from eval_skills.engine.handover import Observed
 from eval_skills.reporting import numbers
 
 

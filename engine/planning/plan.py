@@ -10,10 +10,10 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from eval_skills.core.diff.tasks import MISSING_KINDS
 from eval_skills.core.errors import UsageError
 from eval_skills.core.models import SkillCompletionReport
 from eval_skills.core.models.base import Model, Rate
+from eval_skills.core.models.report import MISSING_KINDS
 from eval_skills.core.statistics.paired import smallest_effect
 from eval_skills.core.statistics.planning import SIGNIFICANCE, Counts, TaskChances, gate_rate, power
 from eval_skills.core.store import Store

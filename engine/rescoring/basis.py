@@ -18,8 +18,7 @@ from eval_skills.engine.definition.benchmark import (
     searched_for,
 )
 from eval_skills.engine.definition.request import EvaluateRequest
-from eval_skills.engine.definition.scoring import custom_files, scoring_digests
-from eval_skills.engine.judging.outcome import judges_of
+from eval_skills.engine.definition.scoring import custom_files, judges_of, scoring_digests
 from eval_skills.engine.rescoring.request import ScoringOptions
 from eval_skills.scorers import TaskScoring
 

@@ -7,8 +7,8 @@ from typing import Literal
 from pydantic import Field
 
 from eval_skills.core.config import LlmSettings
-from eval_skills.core.config.call import TaskChoice
 from eval_skills.core.config.judging import JudgeOptions
+from eval_skills.core.config.options import TaskChoice
 from eval_skills.core.models import Weights
 from eval_skills.core.models.base import Text
 

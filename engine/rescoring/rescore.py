@@ -27,6 +27,7 @@ from eval_skills.core.store import (
 )
 from eval_skills.core.store.files import RunLock
 from eval_skills.core.store.scorings import note_asked
+from eval_skills.engine.definition.scoring import judges_of
 from eval_skills.engine.evaluation.duplicate_keys import DUPLICATE_KEYS
 from eval_skills.engine.evaluation.execution import judged_turns, result_without_answer, verdict_fields, with_earlier_calls
 from eval_skills.engine.evaluation.simulated_user import STOPPED
@@ -34,7 +35,6 @@ from eval_skills.engine.judging.outcome import (
     add_judge_figures,
     failed_judging,
     item_with_cost_before,
-    judges_of,
     refuse_half_judged,
     unjudged,
 )

@@ -8,7 +8,7 @@ from typing import Any, Self
 from pydantic import Field, field_validator, model_validator
 
 from eval_skills.adapters.agent.runtimes.registry import runtime_names
-from eval_skills.core.config.limits import VariableName
+from eval_skills.core.config.values import VariableName
 from eval_skills.core.models import Model
 from eval_skills.core.models.base import Identifier, Text
 from eval_skills.core.skill_effect import Arm, FailOn, chosen_arms

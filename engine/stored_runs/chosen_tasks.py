@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TypeVar
 
-from eval_skills.core.config.call import TaskChoice
+from eval_skills.core.config.options import TaskChoice
 from eval_skills.core.errors import UsageError
 from eval_skills.core.store import Store
 from eval_skills.core.text import plural

@@ -20,7 +20,8 @@ from eval_skills.core.store.retention import pruned_words
 from eval_skills.core.text import plural
 from eval_skills.engine.definition.benchmark import benchmark_notes, digests_of_the_same, resolve_benchmark
 from eval_skills.engine.definition.request import EvaluateRequest, part_remarks
-from eval_skills.engine.judging.outcome import add_judge_figures, judges_of, scorings_at_the_time
+from eval_skills.engine.definition.scoring import judges_of
+from eval_skills.engine.judging.outcome import add_judge_figures, scorings_at_the_time
 from eval_skills.engine.stored_runs.provenance import provenance_of
 from eval_skills.engine.stored_runs.run_ids import names_run, resolve_run_id
 from eval_skills.reporting.context import ReportContext

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from eval_skills.core.diff.tasks import MISSING_KINDS
 from eval_skills.core.models import Benchmark
+from eval_skills.core.models.report import MISSING_KINDS
 from eval_skills.core.statistics.paired import tasks_needed
 from eval_skills.core.statistics.planning import Counts
 from eval_skills.core.store import Store

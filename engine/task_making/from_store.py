@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from eval_skills.core.diff.tasks import MISSING_KINDS
 from eval_skills.core.errors import UserError
 from eval_skills.core.fingerprint import canonical_json
 from eval_skills.core.models import Benchmark, EvalTask, Skill
+from eval_skills.core.models.report import MISSING_KINDS
 from eval_skills.core.redaction import Redaction
 from eval_skills.core.store import Store
 from eval_skills.core.text import excerpt

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from eval_skills.core.diff.tasks import is_missing
 from eval_skills.core.models import SkillCompletionReport, TaskResult
+from eval_skills.core.models.report import is_missing
 from eval_skills.reporting import numbers
 from eval_skills.reporting.escape import visible
 from eval_skills.reporting.judging import NOT_KNOWN, judging_of

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from eval_skills.core.diff.tasks import is_missing
 from eval_skills.core.models import Benchmark, EvalTask, SkillCompletionReport, TagSummary, TaskResult, TurnResult
+from eval_skills.core.models.report import is_missing
 from eval_skills.reporting import numbers
 from eval_skills.reporting.context import ReportContext, dimension_text, dimension_title, k_of, shown_dimensions
 from eval_skills.reporting.costs import cost_text, earlier_figures, tokens_text

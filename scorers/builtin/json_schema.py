@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import Field
 
 from eval_skills.core.models import Reason, SkillResponse
-from eval_skills.core.text import excerpt
-from eval_skills.scorers.answer import is_long
+from eval_skills.core.text import excerpt, is_long
 from eval_skills.scorers.registry import scorer
 from eval_skills.scorers.score import Score
 

@@ -12,8 +12,8 @@ from pydantic import Field
 from eval_skills.core.documents.patterns import compiled_pattern
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import Reason, SkillResponse
-from eval_skills.core.text import excerpt
-from eval_skills.scorers.answer import LONG_CHARS, searchable_text
+from eval_skills.core.text import LONG_CHARS, excerpt
+from eval_skills.scorers.answer import searchable_text
 from eval_skills.scorers.registry import scorer
 from eval_skills.scorers.score import Score
 

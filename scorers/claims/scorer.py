@@ -13,8 +13,8 @@ from eval_skills.core.errors import InputError
 from eval_skills.core.models import EvalTask, HallucinationCheck, SkillResponse
 from eval_skills.core.models.base import Text
 from eval_skills.core.models.expectation import CLAIM_KINDS, ClaimKind, HallucinationMode
-from eval_skills.core.text import excerpt
-from eval_skills.scorers.answer import is_long, text_of, unwrapped
+from eval_skills.core.text import excerpt, is_long
+from eval_skills.scorers.answer import text_of, unwrapped
 from eval_skills.scorers.claims.evidence import Evidence, evidence_text, parsed_json, seen_in
 from eval_skills.scorers.claims.judged import judged_claims
 from eval_skills.scorers.claims.lookup import FailedTool, Finding, failed_tools, looked_up, mentions_failure, share_supported

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from eval_skills.core.config.limits import absence
+from eval_skills.core.config.values import absence
 from eval_skills.core.errors import ConfigError
 from eval_skills.scorers.judging.prompt import PROMPT_VERSION
 from eval_skills.scorers.judging.provider import Form, ModelReply, has_provider, knows_schemas, list_price
@@ -167,18 +167,13 @@ def identity_of(evaluator: Any, scorer: str | None, run_model: str | None) -> Ju
 
     An evaluator may have a `version` (of its prompts) and a `panel`; else its name and its models alone count.
     """
-    models = models_of(evaluator)
+    models: tuple[str | None, ...] = tuple(getattr(evaluator, "models", ()))
     if not models:
         return None
     names = [model or run_model or "no model" for model in models]
     panel = getattr(evaluator, "panel", None)
     voting = "" if panel is None or panel.is_single else f" ({panel.described})"
     return JudgeIdentity(f"{' + '.join(names)}{voting}", prompt_version(str(getattr(evaluator, "version", scorer))))
-
-
-def models_of(scorer: Any) -> tuple[str | None, ...]:
-    """The judging models that a scorer asks, None being the run's; empty for one that asks none."""
-    return tuple(getattr(scorer, "models", ()))
 
 
 def joint_identity(judges: Iterable[JudgeIdentity | None]) -> JudgeIdentity | None:

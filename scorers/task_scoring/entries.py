@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 from eval_skills.core.errors import ItemError
 from eval_skills.core.models import Reason
-from eval_skills.scorers.judging.model import models_of
-from eval_skills.scorers.registry import Scorer
+from eval_skills.scorers.registry import Scorer, models_of
 from eval_skills.scorers.score import Score
 from eval_skills.scorers.task_scoring.combining import Combination, Outcome, Part, judged_from
 

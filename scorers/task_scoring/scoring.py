@@ -12,12 +12,12 @@ from typing import Any, Self, cast
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import EvalTask, Expected, Reason, SkillResponse, Thresholds, Verdict
 from eval_skills.core.models.result import TOOL_CALLS_UNKNOWN
-from eval_skills.scorers.answer import is_long
+from eval_skills.core.text import is_long
 from eval_skills.scorers.claims.questions import QUESTIONS_ABOUT_CLAIMS
 from eval_skills.scorers.claims.scorer import Hallucination
 from eval_skills.scorers.judging.budget import counted
-from eval_skills.scorers.judging.model import JudgeIdentity, identity_of, joint_identity, models_of
-from eval_skills.scorers.registry import Scorer, score_by
+from eval_skills.scorers.judging.model import JudgeIdentity, identity_of, joint_identity
+from eval_skills.scorers.registry import Scorer, models_of, score_by
 from eval_skills.scorers.score import Score, remark
 from eval_skills.scorers.settings import ScoringSettings
 from eval_skills.scorers.task_scoring.configured import OutputText, dimensions_of, evaluator_of, forbidden_of
@@ -174,7 +174,9 @@ class TaskScoring:
     @property
     def judge(self) -> JudgeIdentity | None:
         """Who gives the evaluator's verdict, where models do."""
-        return joint_identity(identity_of(judge, name, self.settings.llm.model) for name, judge in self._judged)
+        if not (judged := self._judged):
+            return None
+        return joint_identity(identity_of(judge, name, self.settings.llm.model) for name, judge in judged)
 
     @property
     def claims_judge(self) -> JudgeIdentity | None:
@@ -209,6 +211,8 @@ class TaskScoring:
         The forbidden gate comes first and, when it fails, alone. A judging model is not asked about an answer that failed another
         gate already. A scorer that fails gives status `error`; nothing is raised.
         """
+        if not self.models:
+            return await self._verdict(response)
         with counted() as spending:
             verdict = await self._verdict(response)
         if not spending.happened:
@@ -240,7 +244,8 @@ class TaskScoring:
             return forbidden
         findings = Findings(self._weights, self._thresholds.min_score, self.scorer)
         self._check_calls(response, findings)
-        response = with_tool_calls(response)
+        if response.messages is not None or response.turns is not None:
+            response = with_tool_calls(response)
         huge = is_long(response.output, HUGE_CHARS)
         if huge:
             await asyncio.to_thread(self._check_gates, response, findings)

@@ -9,8 +9,8 @@ from typing import NamedTuple
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import Reason, SkillResponse
 from eval_skills.core.models.base import Rate
-from eval_skills.core.text import excerpt
-from eval_skills.scorers.answer import LONG_CHARS, searchable_text
+from eval_skills.core.text import LONG_CHARS, excerpt
+from eval_skills.scorers.answer import searchable_text
 from eval_skills.scorers.score import Score
 
 _TOLERANCE = 1e-9

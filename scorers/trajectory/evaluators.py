@@ -8,7 +8,7 @@ from functools import wraps
 from inspect import signature
 from typing import Any, ParamSpec, Protocol
 
-from eval_skills.scorers.answer import is_long
+from eval_skills.core.text import is_long
 from eval_skills.scorers.trajectory.arguments import ArgumentsMode, Overrides, rules_of
 from eval_skills.scorers.trajectory.comparison import TrajectoryComparison, TrajectoryMode, trajectory_mode
 from eval_skills.scorers.trajectory.graph import GraphComparison, read_steps

@@ -9,7 +9,7 @@ import pytest
 
 from eval_skills.agent_skills.as_skill import as_skill, is_agent_skill, load_inspected
 from eval_skills.core.errors import InputError, UsageError
-from eval_skills.engine.discovery import folders_at, skills_at
+from eval_skills.engine.evaluation.plan import folders_at, skills_at
 
 CALLABLE = {"id": "both", "name": "Both", "version": "1.0.0", "adapterType": "subprocess", "entrypoint": "python3 x.py"}
 

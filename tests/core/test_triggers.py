@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from eval_skills.core.diff.tasks import is_missing
 from eval_skills.core.models import TaskResult
+from eval_skills.core.models.report import is_missing
 from eval_skills.core.triggers import ENDED_BY_LOAD, Query, Triggers, as_observed, trigger_rates
 
 RUNS: dict[str, tuple[str, list[str] | None]] = {

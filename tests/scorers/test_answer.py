@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eval_skills.scorers.answer import LONG_CHARS, is_long, scalar_text, searchable_text, text_of, unwrapped
+from eval_skills.core.text import LONG_CHARS, is_long
+from eval_skills.scorers.answer import scalar_text, searchable_text, text_of, unwrapped
 from tests.tables import each_row
 
 JSON = st.recursive(

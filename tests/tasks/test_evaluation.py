@@ -15,10 +15,10 @@ import pytest
 
 from eval_skills.core.models import ItemResult, Reason
 from eval_skills.core.store import Store
-from eval_skills.engine.evaluation.batches import ItemBatch
 from eval_skills.engine.evaluation.execution import Outcome
 from eval_skills.engine.evaluation.plan import Item
 from eval_skills.engine.evaluation.retries import current_slot
+from eval_skills.engine.evaluation.rounds import ItemBatch
 from eval_skills.flows import evaluate
 from eval_skills.tasks.evaluation import is_transient, state_of
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from eval_skills.core.rate_limits.services import Services, at_once
-from eval_skills.engine.judging.outcome import judges_of
+from eval_skills.engine.definition.scoring import judges_of
 from eval_skills.scorers.judging.budget import no_rate_limit
 from eval_skills.tasks.rate_limits import apply_rate_limits, limit_of, limit_of_service, limit_services
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from eval_skills.core.diff.tasks import MISSING_KINDS
+from eval_skills.core.models.report import MISSING_KINDS
 from eval_skills.core.text import plural
 from eval_skills.core.viewer_pages import NoSuchPageError, item_page, run_page, skill_page, task_page
 from eval_skills.reporting.html.payload import answers_payload

@@ -76,7 +76,7 @@ def generate_command(
     from eval_skills.adapters import Confinement
     from eval_skills.cli.output.benchmark_tasks import show_made
     from eval_skills.core.config.judging import JudgeOptions
-    from eval_skills.core.config.limits import ProcessLimits
+    from eval_skills.core.config.values import ProcessLimits
     from eval_skills.core.skills import load_skill
     from eval_skills.engine.task_making.drafts import write_benchmark
     from eval_skills.engine.task_making.making import MakingRequest, make_tasks

@@ -19,7 +19,7 @@ from distributed.client import FutureCancelledError
 from distributed.comm.core import CommClosedError
 from distributed.diagnostics.plugin import WorkerPlugin
 
-from eval_skills.core.config.limits import dask_address
+from eval_skills.core.config.values import dask_address
 from eval_skills.core.errors import RunError
 from eval_skills.core.telemetry.spans import continued, trace_headers
 from eval_skills.engine.evaluation.cluster import executor

@@ -14,7 +14,7 @@ from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
-from eval_skills.core.config.limits import ray_address
+from eval_skills.core.config.values import ray_address
 from eval_skills.core.errors import RunError
 from eval_skills.core.telemetry.spans import trace_headers
 from eval_skills.engine.evaluation.cluster import executor

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from eval_skills.core.config.limits import TaskRunnerName, cluster_of, dask_address, is_ray, ray_address
+from eval_skills.core.config.values import TaskRunnerName, cluster_of, dask_address, is_ray, ray_address
 from tests.tables import each_row
 
 NAME: TypeAdapter[str] = TypeAdapter(TaskRunnerName)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from eval_skills.core.config import LlmSettings
-from eval_skills.core.config.limits import absence
+from eval_skills.core.config.values import absence
 from eval_skills.core.documents.loading import validate
 from eval_skills.core.errors import InputError
 from tests.tables import each_row

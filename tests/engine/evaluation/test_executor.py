@@ -64,3 +64,13 @@ class TestAdapters:
             await asyncio.wait([waiting], timeout=0.2)
             waiting.cancel()
         assert monotonic() - began < 60
+
+
+def test_what_nothing_can_refuse_is_paced_by_no_service(
+    make_plan_of: MakePlan, write_skill: Callable[..., Path], write_tasks: Callable[..., str]
+) -> None:
+    web = write_skill("web", adapterType="http", entrypoint="http://127.0.0.1:9/", adapterConfig={})
+    assert LocalExecutor(make_plan_of()).services is None
+    assert LocalExecutor(make_plan_of("ok", skills=[str(web)])).services is not None
+    judged = write_tasks("ok", expectedOutput={"type": "llm_judge", "criteria": "Be right."})
+    assert LocalExecutor(make_plan_of(tasks=judged, llm={"model": "openai/m", "apiBase": "http://127.0.0.1:9/v1"})).services

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from eval_skills.core.errors import UsageError
-from eval_skills.engine.evaluation.plan import check_task_runner, make_plan
+from eval_skills.engine.evaluation.cluster.reachable import check_task_runner
+from eval_skills.engine.evaluation.plan import make_plan
 
 if TYPE_CHECKING:
     from tests.engine.evaluations import MakeRequest

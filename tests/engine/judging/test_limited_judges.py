@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from eval_skills.engine.definition.scoring import judges_of
 from eval_skills.engine.evaluation.in_process import evaluate_in_process
-from eval_skills.engine.judging.outcome import judges_of
 from eval_skills.scorers.judging import Judges
 from tests.scripted_model import Asked, Says, ScriptedModel, failure, verdict
 

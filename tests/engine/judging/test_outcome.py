@@ -11,10 +11,11 @@ import pytest
 
 from eval_skills.core.errors import RunError, UsageError
 from eval_skills.core.store import Store
+from eval_skills.engine.definition.scoring import judges_of
 from eval_skills.engine.evaluation.in_process import evaluate_in_process
 from eval_skills.engine.evaluation.plan import RunPlan
 from eval_skills.engine.evaluation.session import RunSession
-from eval_skills.engine.judging.outcome import judges_of, judging_lines
+from eval_skills.engine.judging.outcome import judging_lines
 from eval_skills.engine.judging.preflight import check_judges_ready
 from eval_skills.engine.monitor.request import MonitorRequest
 from eval_skills.engine.monitor.session import MonitorSession

@@ -1,15 +1,15 @@
-"""What a process may be held to, and what may hold it: the same words in a skill, in a run's options and in the configuration.
+"""Types of the values that options and files share, the same words in a skill, in a run's options and in the configuration.
 
-How much a run may use before no other item begins, and how often a service is asked.
-
-Where its items are executed, as people name it: ``local``, ``dask``, ``ray``, or the address of a cluster of theirs.
-
-Names of environment variables, written where a secret must never stand; people paste the secret itself there.
+Paths, with the marks by which relative ones are resolved. What a process may be held to, and what may hold it. How much a run may
+use before no other item begins, and how often a service is asked. Where its items are executed, as people name it: ``local``,
+``dask``, ``ray``, or the address of a cluster of theirs. Names of environment variables, written where a secret must never stand;
+people paste the secret itself there.
 """
 
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field
@@ -20,6 +20,24 @@ from eval_skills.core.text import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+PATH, ID_OR_PATH, STORE = "path", "id or path", "store"
+"""Marks in the type of a text that is a path; of one that is a path where it has a slash or an ending such as ``.json``; of one
+that is a path unless it is a URL."""
+
+
+def _not_blank(value: Any) -> Any:
+    if not isinstance(value, str | Path) or not str(value).strip():
+        raise ValueError("give a path, as text that is not blank")
+    return value
+
+
+WrittenPath = Annotated[Path, BeforeValidator(lambda value: Path(_not_blank(value)))]
+"""A path, written as text."""
+
+PathText = Annotated[str, BeforeValidator(lambda value: str(_not_blank(value))), PATH]
+"""A path that stays text: requests are sent as JSON."""
+
 
 MemoryMb = Annotated[int, Field(gt=0, le=2**30)]
 """MiB of data."""

@@ -1,4 +1,6 @@
-"""What a caller hands to a flow in its process beside the request, which is JSON: objects, and a plan that is made already."""
+"""What a caller hands to what it starts in its process beside the request, which is JSON: objects, a plan that is made already,
+and an observer: the command line's display.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, Self, TypeVar
 
 if TYPE_CHECKING:
     from eval_skills.core.models import Benchmark
@@ -58,3 +60,32 @@ def plan_made_of(request: EvaluateRequest) -> RunPlan | None:
     """The plan that `planned_already` was given for this request; None where it was given none, or one of another request."""
     made = _checked.get()
     return made[1] if made is not None and made[0] == request else None
+
+
+T = TypeVar("T")
+
+
+class Observed(Generic[T]):
+    """The observer of the current context: `default`, unless `by` has set another one."""
+
+    def __init__(self, name: str, default: T) -> None:
+        self._made_of = (name, default)
+        self._observer: ContextVar[T] = ContextVar(f"eval_skills_{name}", default=default)
+
+    def __reduce__(self) -> tuple[type[Self], tuple[str, T]]:
+        """A served flow is pickled with what its body names; in the other process nobody observes yet."""
+        return type(self), self._made_of
+
+    @property
+    def observer(self) -> T:
+        """The observer to report to."""
+        return self._observer.get()
+
+    @contextmanager
+    def by(self, observer: T) -> Iterator[None]:
+        """Report everything that starts inside to `observer`."""
+        token = self._observer.set(observer)
+        try:
+            yield
+        finally:
+            self._observer.reset(token)
