@@ -213,7 +213,7 @@ def _is_pipeline(request: EvaluateRequest | PipelineRequest) -> bool:
 def run_request(request: EvaluateRequest | PipelineRequest, command: str, judging: JudgeFlags = JudgeFlags()) -> Ran:
     """Check the request and run its flow; remarks are printed as they come up. `command` continues an interrupted run."""
     from eval_skills.cli.prefect_server.loss import Unrecorded
-    from eval_skills.engine.handover import planned_already
+    from eval_skills.engine.evaluation.plan import planned_already
     from eval_skills.reporting.escape import visible_line
 
     lost = None

@@ -1,6 +1,4 @@
-"""What a caller hands to what it starts in its process beside the request, which is JSON: objects, a plan that is made already,
-and an observer: the command line's display.
-"""
+"""What a caller hands to what it starts in its process beside the request, which is JSON: objects, and an observer."""
 
 from __future__ import annotations
 
@@ -13,8 +11,6 @@ from typing import TYPE_CHECKING, Generic, Self, TypeVar
 if TYPE_CHECKING:
     from eval_skills.core.models import Benchmark
     from eval_skills.core.skills import Discovery
-    from eval_skills.engine.definition.request import EvaluateRequest
-    from eval_skills.engine.evaluation.plan import RunPlan
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,25 +37,6 @@ def holding(held: HeldInMemory) -> Iterator[None]:
 def held_in_memory() -> HeldInMemory | None:
     """What the caller holds; None where the request names everything."""
     return _held.get()
-
-
-_checked: ContextVar[tuple[EvaluateRequest, RunPlan] | None] = ContextVar("eval_skills_checked_plan", default=None)
-
-
-@contextmanager
-def planned_already(request: EvaluateRequest, plan: RunPlan) -> Iterator[None]:
-    """Let a flow inside that is called with `request` take `plan`, which was just made of it: a large one takes a while."""
-    token = _checked.set((request, plan))
-    try:
-        yield
-    finally:
-        _checked.reset(token)
-
-
-def plan_made_of(request: EvaluateRequest) -> RunPlan | None:
-    """The plan that `planned_already` was given for this request; None where it was given none, or one of another request."""
-    made = _checked.get()
-    return made[1] if made is not None and made[0] == request else None
 
 
 T = TypeVar("T")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import zip_longest
@@ -209,6 +211,25 @@ def make_plan(request: EvaluateRequest, *, run_id: str | None = None) -> RunPlan
         *plan.store.remarks,
     ]
     return replace(plan, remarks=remarks, skipped=len(found.invalid) + len(unusable))
+
+
+_checked: ContextVar[tuple[EvaluateRequest, RunPlan] | None] = ContextVar("eval_skills_checked_plan", default=None)
+
+
+@contextmanager
+def planned_already(request: EvaluateRequest, plan: RunPlan) -> Iterator[None]:
+    """Let a flow inside that is called with `request` take `plan`, which was just made of it: a large one takes a while."""
+    token = _checked.set((request, plan))
+    try:
+        yield
+    finally:
+        _checked.reset(token)
+
+
+def plan_made_of(request: EvaluateRequest) -> RunPlan | None:
+    """The plan that `planned_already` was given for this request; None where it was given none, or one of another request."""
+    made = _checked.get()
+    return made[1] if made is not None and made[0] == request else None
 
 
 def _with_kept_answers(request: EvaluateRequest) -> EvaluateRequest:
