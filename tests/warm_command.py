@@ -23,6 +23,7 @@ from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
+from runpy import run_module
 from typing import IO, NoReturn
 
 import pytest
@@ -43,9 +44,31 @@ with socket.socket(socket.AF_UNIX) as server:
     _, code = server.makefile()
 sys.exit(int(code))
 """
+PYTHON_SHIM = """#!{python} -ISs
+import json, os, signal, socket, sys
+if sys.argv[1:2] != ["-m"]:
+    os.execv({python!r}, [{python!r}, *sys.argv[1:]])
+with socket.socket(socket.AF_UNIX) as server:
+    server.connect({address!r})
+    call = json.dumps([sys.argv[1:], os.getcwd(), dict(os.environ)]).encode()
+    socket.send_fds(server, [len(call).to_bytes(4, "big")], [0, 1, 2])
+    server.sendall(call)
+    lines = server.makefile()
+    pid = int(lines.readline())
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda number, _: os.kill(pid, number))
+    code = int(lines.readline())
+if code < 0:
+    signal.signal(-code, signal.SIG_DFL)
+    os.kill(os.getpid(), -code)
+sys.exit(code)
+"""
+"""A Python whose modules are begun as forks; whatever else it is asked for, it is a new process."""
 ROOT = Path(__file__).parents[1]
 PROGRAM = "-c"
 """In front of a call's arguments: they are a Python program and its own."""
+MODULE = "-m"
+"""In front of a call's arguments: they are a Python module, which knows Prefect's variables, and its own."""
 IMPORTED = (
     "eval_skills.flows.pipeline",
     "eval_skills.cli.main",
@@ -147,11 +170,17 @@ class WarmCommand:
 
     def shim(self, folder: Path) -> Path:
         """A folder for the PATH, below `folder`, with `eval-skills` in it."""
-        shim = folder / "bin" / "eval-skills"
+        return self._shim(SHIM, folder / "bin" / "eval-skills").parent
+
+    def python_shim(self, folder: Path) -> Path:
+        """A Python, below `folder`, that forks for ``-m MODULE`` of Prefect: the process of a flow run."""
+        return self._shim(PYTHON_SHIM, folder / "bin" / "python")
+
+    def _shim(self, program: str, shim: Path) -> Path:
         shim.parent.mkdir()
-        shim.write_text(SHIM.format(python=sys.executable, address=self._address()), encoding="utf-8")
+        shim.write_text(program.format(python=sys.executable, address=self._address()), encoding="utf-8")
         shim.chmod(shim.stat().st_mode | stat.S_IXUSR)
-        return shim.parent
+        return shim
 
     def _address(self) -> str:
         with (self._folder / "warm.lock").open("w") as lock:
@@ -277,9 +306,17 @@ def _call(arguments: list[str]) -> None:
         exec(arguments[1], {"__name__": "__main__"})
         return
     from prefect.context import refresh_global_settings_context
+    from prefect.logging.configuration import setup_logging
 
     from eval_skills.cli.main import main
 
+    if arguments[:1] == [MODULE]:
+        refresh_global_settings_context()
+        setup_logging(incremental=False)  # this process was told to be quiet
+        sys.argv, sys.path[0] = arguments[1:], ""
+        sys.modules.pop(sys.argv[0], None)  # it begins as a program
+        run_module(sys.argv[0], run_name="__main__", alter_sys=True)
+        return
     prefect_home().parent.mkdir(parents=True, exist_ok=True)  # Prefect makes the last folder alone
     apply(WITHOUT_TLS)  # the APIs of tests are spoken to in plain HTTP
     apply(CLIENT_SETTINGS if {"-v", "--verbose"} & set(arguments) else CLIENT_SETTINGS | QUIET)

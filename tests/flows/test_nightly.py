@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
+import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -23,6 +23,7 @@ from eval_skills.flows import nightly
 from eval_skills.tasks import nightly as tasks
 from tests.engine.nightly.test_effect import Project as EffectProject
 from tests.prefect_server import QUICK
+from tests.warm_command import PROGRAM, WarmCommand
 
 pytestmark = pytest.mark.usefixtures("prefect_url")
 Ask = Callable[..., Any]
@@ -211,14 +212,21 @@ def test_an_effect_has_its_own_artifact_and_its_arms_are_no_skills_of_the_night(
 
 
 SERVE = """
+import sys
+from prefect import serve
+from prefect.context import refresh_global_settings_context
+from prefect.types.entrypoint import EntrypointType
 from eval_skills.flows import evaluate
-evaluate.serve(name="worker", limit=2)
+refresh_global_settings_context()
+sys.executable = sys.argv[1]
+serve(evaluate.to_deployment("worker", entrypoint_type=EntrypointType.MODULE_PATH), limit=2)
 """
+"""A worker, which begins the processes of its runs with the Python that is named."""
 
 
 @pytest.mark.slow
 def test_a_suite_can_run_on_another_worker_and_its_results_land_in_the_shared_store(
-    project: Project, prefect_url: str, ask: Ask
+    project: Project, prefect_url: str, ask: Ask, warm_command: WarmCommand, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     project.suites([project.suite("there", "moody")])
     project.night()
@@ -229,12 +237,14 @@ def test_a_suite_can_run_on_another_worker_and_its_results_land_in_the_shared_st
         [project.suite("there", "moody", via="evaluate/worker"), project.suite("nobody", "moody", via="evaluate/none"), limited]
     )
     environ = {**os.environ, **QUICK, "PREFECT_API_URL": prefect_url}
-    with subprocess.Popen([sys.executable, "-c", SERVE], cwd=project.folder, env=environ) as worker:
-        try:
-            wait_for(lambda: ask("deployments/count", deployments={"name": {"any_": ["worker"]}}) == 1)
-            summary = project.night()
-        finally:
-            worker.terminate()
+    python = warm_command.python_shim(tmp_path_factory.mktemp("shim"))
+    worker = warm_command.start([PROGRAM, SERVE, str(python)], cwd=project.folder, environment=environ)
+    try:
+        wait_for(lambda: ask("deployments/count", deployments={"name": {"any_": ["worker"]}}) == 1)
+        summary = project.night()
+    finally:
+        os.kill(worker.pid, signal.SIGTERM)
+        worker.output(timeout=60)
     assert summary.suites[0].failures == []
     assert "deployment evaluate/none could not be started" in summary.suites[1].failures[0]
     assert "deployment evaluate/worker completed, but its run " in summary.suites[2].failures[0]

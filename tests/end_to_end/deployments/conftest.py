@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic, sleep
@@ -17,12 +18,29 @@ import httpx
 import pytest
 
 from tests.prefect_server import QUICK
+from tests.warm_command import PROGRAM, WarmCommand
 
 T = TypeVar("T")
 ROOT = Path(__file__).parents[3]
 PATIENCE_S = 300.0
 """How long anything may take on a busy machine; what hangs takes for ever."""
 FINAL = {"COMPLETED", "FAILED", "CRASHED", "CANCELLED"}
+
+
+PREFECT = Path(sys.executable).with_name("prefect")
+EVAL_SKILLS = PREFECT.with_name("eval-skills")
+
+FORKED = """
+import os, runpy, sys
+from prefect.context import refresh_global_settings_context
+from prefect.logging.configuration import setup_logging
+refresh_global_settings_context()
+setup_logging(incremental=False)
+sys.executable = os.environ.pop("PYTHON_OF_RUNS", sys.executable)
+sys.argv = sys.argv[1:]
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+"""A program as it would begin, but for what it imports. Prefect starts the processes of flow runs with `sys.executable`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,17 +50,32 @@ class Site:
     folder: Path
     url: str
     environ: dict[str, str]
+    warm: WarmCommand
+    python: Path
 
-    def run(self, program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """A command, to its end; nothing can be typed into it."""
-        command = [str(Path(sys.executable).with_name(program)), *arguments]
-        return subprocess.run(
-            command, cwd=self.folder, env=self.environ, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300
-        )
+    def run(self, program: Path, *arguments: str, **environ: str) -> tuple[int, str, str]:
+        """A Python program, to its end, in a fork; its exit code, and what it wrote. Nothing can be typed into it."""
+        call = [PROGRAM, FORKED, str(program), *arguments]
+        return self.warm.start(call, cwd=self.folder, environment=self.environ | environ).output(timeout=300)
 
     @contextmanager
-    def running(self, program: str, *arguments: str, log: Path) -> Iterator[subprocess.Popen[bytes]]:
-        """A command that goes on until it is stopped; both its streams go to `log`."""
+    def running(self, program: Path, *arguments: str, log: Path) -> Iterator[None]:
+        """A Python program that goes on until it is stopped, in a fork, as its flow runs are; both its streams go to `log`."""
+        call, environ = [PROGRAM, FORKED, str(program), *arguments], self.environ | {"PYTHON_OF_RUNS": str(self.python)}
+        with log.open("wb") as stream:
+            process = self.warm.start(call, cwd=self.folder, environment=environ, out=stream, err=stream)
+            try:
+                yield
+            finally:
+                with suppress(ProcessLookupError):
+                    os.kill(process.pid, signal.SIGTERM)
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(timeout=60)
+                process.kill()
+
+    @contextmanager
+    def started(self, program: str, *arguments: str, log: Path) -> Iterator[subprocess.Popen[bytes]]:
+        """A command that goes on until it is stopped, in a process that has imported nothing; both its streams go to `log`."""
         command = [str(Path(sys.executable).with_name(program)), *arguments]
         with log.open("wb") as stream:
             process = subprocess.Popen(
@@ -95,7 +128,7 @@ def until(look: Callable[[], T], *, what: str, log: Path | None = None) -> T:
 
 
 @pytest.fixture(scope="session")
-def site(tmp_path_factory: pytest.TempPathFactory, server_url: str) -> Site:
+def site(tmp_path_factory: pytest.TempPathFactory, server_url: str, warm_command: WarmCommand) -> Site:
     """The session's server, with a home of its own for what is called here."""
     folder = tmp_path_factory.mktemp("site")
     shutil.copytree(ROOT / "examples" / "skills" / "calculator", folder / "skills" / "calculator")
@@ -107,4 +140,5 @@ def site(tmp_path_factory: pytest.TempPathFactory, server_url: str) -> Site:
         "DO_NOT_TRACK": "1",
         **QUICK,
     }
-    return Site(folder, server_url, kept | home | {"SKILLS_FOLDER": str(folder), "COLUMNS": "200"})
+    environ = kept | home | {"SKILLS_FOLDER": str(folder), "COLUMNS": "200"}
+    return Site(folder, server_url, environ, warm_command, warm_command.python_shim(tmp_path_factory.mktemp("shim")))

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -81,14 +79,16 @@ def automated(site: Site) -> Iterator[Site]:
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-def test_an_event_becomes_a_message(automated: Site, posted: tuple[str, list[dict[str, Any]]]) -> None:
+def test_an_event_becomes_a_message(automated: Site, posted: tuple[str, list[dict[str, Any]]], tmp_path: Path) -> None:
     site, (url, texts) = automated, posted
     for done in ("created", "updated"):
-        applied = _python(site, str(FOLDER / "apply.py"), NOTIFY_URL=url)
-        assert applied.stdout.splitlines() == [f"{done}: {file.stem}" for file in FILES], applied.stderr
+        _, out, err = site.run(FOLDER / "apply.py", NOTIFY_URL=url)
+        assert out.splitlines() == [f"{done}: {file.stem}" for file in FILES], err
+    emit = tmp_path / "emit.py"
+    emit.write_text(EMIT)
     payload = json.dumps({"suite": "arithmetic", "explanation": "92 % → 71 %"})
-    sent = _python(site, "-c", EMIT, "eval-skills.regression", json.dumps(RESOURCE), payload)
-    assert sent.returncode == 0, sent.stderr
+    code, _, err = site.run(emit, "eval-skills.regression", json.dumps(RESOURCE), payload)
+    assert code == 0, err
     # Other tests have nights with regressions, too, at the same server.
     [message] = until(lambda: [each for each in texts if "calculator@1.0.0 in arithmetic" in each["text"]], what="a message")
     assert message["text"].startswith("eval-skills: regression of calculator@1.0.0 in arithmetic\n")
@@ -97,11 +97,6 @@ def test_an_event_becomes_a_message(automated: Site, posted: tuple[str, list[dic
 
 @pytest.mark.slow
 def test_without_a_block_nothing_is_created(site: Site) -> None:
-    refused = _python(site, str(FOLDER / "apply.py"), "--block", "slack-webhook/none")
-    assert (refused.returncode, refused.stdout) == (1, "")
-    assert "there is no block slack-webhook/none" in refused.stderr
-
-
-def _python(site: Site, *arguments: str, **environ: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, *arguments]
-    return subprocess.run(command, env=site.environ | environ, capture_output=True, text=True, timeout=300)
+    code, out, err = site.run(FOLDER / "apply.py", "--block", "slack-webhook/none")
+    assert (code, out) == (1, "")
+    assert "there is no block slack-webhook/none" in err

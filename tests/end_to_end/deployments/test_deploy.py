@@ -13,7 +13,7 @@ import httpx
 import pytest
 import yaml
 
-from tests.end_to_end.deployments.conftest import FINAL, ROOT, Site, until
+from tests.end_to_end.deployments.conftest import FINAL, PREFECT, ROOT, Site, until
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
@@ -26,8 +26,8 @@ def deployed(site: Site) -> Site:
     """The site with a pool and every deployment of the shipped file."""
     shutil.copy(ROOT / "deployments" / "suites.yaml", site.folder)
     site.ask("work_pools/", name="skills", type="process")
-    done = site.run("prefect", "--no-prompt", "deploy", "--all", "--prefect-file", str(SHIPPED))
-    assert done.returncode == 0, done.stdout + done.stderr
+    code, out, err = site.run(PREFECT, "--no-prompt", "deploy", "--all", "--prefect-file", str(SHIPPED))
+    assert code == 0, out + err
     return site
 
 
@@ -46,8 +46,8 @@ def deployed_again(deployed: Site) -> str:
     document["deployments"] = [entry, entry | soon]
     file = deployed.folder / "again.yaml"
     file.write_text(yaml.safe_dump(document), encoding="utf-8")
-    done = deployed.run("prefect", "--no-prompt", "deploy", "--all", "--prefect-file", str(file))
-    assert done.returncode == 0, done.stdout + done.stderr
+    code, out, err = deployed.run(PREFECT, "--no-prompt", "deploy", "--all", "--prefect-file", str(file))
+    assert code == 0, out + err
     return str(before)
 
 
@@ -55,7 +55,7 @@ def deployed_again(deployed: Site) -> str:
 def worker(deployed: Site, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A process worker of the pool; its log."""
     log = tmp_path_factory.mktemp("worker") / "worker.log"
-    with deployed.running("prefect", "worker", "start", "--pool", "skills", "--type", "process", log=log):
+    with deployed.running(PREFECT, "worker", "start", "--pool", "skills", "--type", "process", log=log):
         yield log
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from eval_skills.core.store import Store
-from tests.end_to_end.deployments.conftest import Site, until
+from tests.end_to_end.deployments.conftest import EVAL_SKILLS, Site, until
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
@@ -57,7 +57,7 @@ def served(site: Site, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sit
     ]
     file, log = place.folder / "served.yaml", place.folder / "serve.log"
     file.write_text(json.dumps({"deployments": entries}))
-    with place.running("eval-skills", "serve", "--file", str(file), log=log):
+    with place.running(EVAL_SKILLS, "serve", "--file", str(file), log=log):
         names = [str(entry["name"]) for entry in entries]
         found = {"name": {"any_": names}}
         until(lambda: len(place.ask("deployments/filter", deployments=found)) == len(names), what="registration", log=log)

@@ -43,7 +43,7 @@ def test_a_served_deployment_is_as_the_file_says_and_runs_in_this_folder(site: S
         concurrency_limit={"limit": 3, "collision_strategy": "CANCEL_NEW"},
     )
     log = tmp_path / "serve.log"
-    with site.running("eval-skills", "serve", "--file", str(file), "--metrics-port", "0", log=log) as process:
+    with site.started("eval-skills", "serve", "--file", str(file), "--metrics-port", "0", log=log) as process:
         until(lambda: site.ask("deployments/filter", deployments={"name": {"any_": ["mine"]}}), what="registration", log=log)
         known = site.deployment("pipeline/mine")
         assert (known["work_pool_name"], known["entrypoint"], known["tags"]) == (None, PIPELINE, ["mine"])
