@@ -60,11 +60,18 @@ async def test_p28_a_limit_strikes_in_every_kind_of_process_and_is_named(kind: s
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["fresh", "mcp", "http"])
-async def test_p28_a_skill_that_ignores_the_signal_of_the_cpu_limit_is_told_of_it_too(kind: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("kind", "wanted"),
+    [pytest.param("fresh", "stubborn", id="until-it-is-killed"), pytest.param("http", "seen", id="below-a-guard")],
+)
+async def test_p28_a_skill_that_ignores_the_signal_of_the_cpu_limit_is_told_of_it_too(
+    kind: str, wanted: str, tmp_path: Path
+) -> None:
     confinement, message = CROSSINGS["cpu"]
-    error = await outcome(greedy_skill(kind, tmp_path / "skill"), asked_for(kind, "stubborn"), confinement)
+    error = await outcome(greedy_skill(kind, tmp_path / "skill"), wanted, confinement)
     assert (type(error), str(error).startswith(message)) == (SkillError, True), error
+    assert "after all of its CPU time" in str(error)
+    assert "told to end" in (str(error) if kind == "http" else f"{error}{error.logs}")
 
 
 async def test_the_same_limit_in_the_skills_own_file(tmp_path: Path) -> None:
