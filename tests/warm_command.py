@@ -81,11 +81,14 @@ IMPORTED = (
     "cyclopts.help",
     "duckdb",
     "graphviz",
+    "mcp.server.mcpserver",
     "pandas",
     "psutil",
     "pyarrow.parquet",
     "rich._emoji_codes",
     "rich.progress",
+    "sse_starlette",
+    "uvicorn",
 )
 """Beside the commands."""
 

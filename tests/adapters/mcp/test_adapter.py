@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from eval_skills.adapters import check_skill, open_adapter
+from eval_skills.adapters import check_skill
 from eval_skills.adapters.mcp.adapter import McpAdapter
 from eval_skills.core.errors import ContractError, InfraError, InputError, ItemError, SkillError, SkillNotStarted, SkillTimeout
 from tests.adapters.mcp_probe import Tools, ask, by_hand, failure, mcp_skill, modern
@@ -254,19 +254,17 @@ def test_p22_a_wrong_configuration_is_found_before_the_run(
 
 
 @pytest.mark.slow
-async def test_a_server_of_the_current_sdk_speaks_the_current_protocol(tmp_path: Path) -> None:
-    async with open_adapter(mcp_skill(tmp_path, modern(), "add")) as adapter:
-        response = await adapter.call({"a": 1, "b": 2}, 60)
+async def test_a_server_of_the_current_sdk_speaks_the_current_protocol_and_what_it_masks_is_read_from_its_standard_error(
+    tmp_path: Path,
+) -> None:
+    async with Tools(mcp_skill(tmp_path, modern(), "add")) as tools:
+        response = await tools.call({"a": 1, "b": 2}, 60)
+        with pytest.raises(SkillError) as caught:
+            await tools.use("boom")
     assert response.output == {"result": 3}
     assert response.metadata["mcp"]["server"] == "modern 2.1.0"
     assert response.metadata["mcp"]["protocol"] >= "2026"
-
-
-@pytest.mark.slow
-async def test_what_a_server_masks_is_read_from_its_standard_error(tmp_path: Path) -> None:
-    error = await failure(mcp_skill(tmp_path, modern(), "boom"))
-    assert isinstance(error, SkillError)
-    assert str(error) == "Error executing tool boom; stderr: ValueError: the real reason"
+    assert str(caught.value) == "Error executing tool boom; stderr: ValueError: the real reason"
 
 
 @pytest.mark.slow

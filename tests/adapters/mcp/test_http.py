@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shlex
 import signal
 import socket
-import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from eval_skills.adapters.mcp.transport import message_limit
 from eval_skills.core.errors import (
     ContractError,
     InfraError,
@@ -28,7 +28,10 @@ from eval_skills.core.errors import (
     SkillUnavailable,
 )
 from tests.adapters.mcp_by_hand import Told
-from tests.adapters.mcp_probe import PATIENCE_S, Tools, ask, failure, mcp_skill, modern
+from tests.adapters.mcp_probe import PATIENCE_S, SERVERS, Tools, ask, failure, mcp_skill
+
+if TYPE_CHECKING:
+    from tests.warm_command import WarmCommand, WarmProcess
 
 
 def free_port() -> int:
@@ -38,10 +41,16 @@ def free_port() -> int:
         return port
 
 
+PROGRAM = """
+import runpy, sys
+runpy.run_path(sys.argv.pop(1), run_name="__main__")
+"""
+
+
 @contextmanager
-def running(port: int, words: str = "") -> Iterator[subprocess.Popen[bytes]]:
+def served(warm_command: WarmCommand, port: int, words: str = "") -> Iterator[WarmProcess]:
     """The SDK's server on `port`, once it takes connections."""
-    process = subprocess.Popen(shlex.split(modern(f"{port} {words}")), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process = warm_command.python(PROGRAM, str(SERVERS / "modern.py"), str(port), *words.split())
     try:
         end = time.monotonic() + 60
         while not accepts(port):
@@ -51,7 +60,7 @@ def running(port: int, words: str = "") -> Iterator[subprocess.Popen[bytes]]:
         yield process
     finally:
         process.kill()
-        process.wait()
+        process.output(60)
 
 
 def accepts(port: int) -> bool:
@@ -60,9 +69,9 @@ def accepts(port: int) -> bool:
 
 
 @pytest.fixture(scope="module", params=["", "json stateless"], ids=["events", "json"])
-def modern_url(request: pytest.FixtureRequest) -> Iterator[str]:
+def modern_url(request: pytest.FixtureRequest, warm_command: WarmCommand) -> Iterator[str]:
     port = free_port()
-    with running(port, request.param):
+    with served(warm_command, port, request.param):
         yield f"http://127.0.0.1:{port}/mcp"
 
 
@@ -72,7 +81,8 @@ async def test_a_server_of_the_sdk_is_called(
     modern_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, protocol: str
 ) -> None:
     monkeypatch.setattr("eval_skills.adapters.mcp.adapter.PROBE_S", PATIENCE_S)  # the server may be busy
-    async with Tools(mcp_skill(tmp_path, modern_url, "add", protocol=protocol)) as tools:
+    config = {"protocol": protocol, "maxOutputBytes": 200_000}
+    async with Tools(mcp_skill(tmp_path, modern_url, "add", **config)) as tools:
         assert await asyncio.gather(*(tools.use("add", {"a": n, "b": 1}) for n in range(20))) == [
             {"result": n + 1} for n in range(20)
         ]
@@ -85,16 +95,18 @@ async def test_a_server_of_the_sdk_is_called(
         with pytest.raises(SkillError, match="Error executing tool boom"):
             await tools.use("boom")
         with pytest.raises(ContractError, match="maxOutputBytes"):
-            await tools.use("big", {"size": 6_000_000})
+            await tools.use("big", {"size": 250_000})
         with pytest.raises(ContractError, match="maxOutputBytes"):
-            await tools.use("big", {"size": 40_000_000})
+            await tools.use("big", {"size": message_limit(200_000) + 1})
         assert await tools.use("add", {"a": 1, "b": 1}) == {"result": 2}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("protocol", ["auto", "legacy"])
-async def test_p19_a_server_that_dies_and_comes_back_costs_one_item(tmp_path: Path, protocol: str) -> None:
-    port = free_port()
+async def test_p19_a_server_that_dies_and_comes_back_costs_one_item(
+    tmp_path: Path, protocol: str, warm_command: WarmCommand
+) -> None:
+    port, running = free_port(), partial(served, warm_command)
     async with Tools(mcp_skill(tmp_path, f"http://127.0.0.1:{port}/mcp", "add", protocol=protocol)) as tools:
         for _ in range(2):
             with pytest.raises(SkillUnavailable, match="Connection refused"):  # not there yet
