@@ -32,6 +32,7 @@ def finish(end):
     if end == "recursion":
         return finish(end) + finish(end)
     if end == "cancel":
+        import asyncio
         raise asyncio.CancelledError
     if end == "crash":
         os._exit(3)
@@ -42,7 +43,7 @@ def finish(end):
 
 PROGRAM = (
     """
-import asyncio, json, os, signal, sys, time
+import json, os, signal, sys, time
 
 def report(**parts):
     print(json.dumps({"jsonrpc": "2.0", "method": "progress", "params": parts}), flush=True)
@@ -62,7 +63,7 @@ for line in sys.stdin:
 
 CUSTOM = (
     """
-import asyncio, os, signal, threading, time
+import os, signal, threading, time
 from eval_skills import record_tool_call
 """
     + ENDING
@@ -77,7 +78,7 @@ def pay(input):
 
 GRAPH = (
     """
-import asyncio, os, signal, time
+import os, signal, time
 from langchain_core.language_models.fake_chat_models import FakeMessagesListChatModel
 from langchain_core.messages import AIMessage
 from langchain_core.tools import tool
@@ -109,29 +110,58 @@ graph = builder.compile().with_config(recursion_limit=12)  # langgraph's own, 10
 """
 )
 
-MCP = (
+CALLING_BACK = (
     """
-import asyncio, json, os, signal, time
-from mcp.server.mcpserver import Context, MCPServer
-
-server = MCPServer("payer")
+import os, signal, time, uuid
+import langchain_core.callbacks.base
 """
     + ENDING
     + """
-@server.tool()
-async def pay(end: str, ctx: Context) -> str:
-    await ctx.report_progress(1, 2, json.dumps({"toolCalls": [{"name": "pay", "arguments": {"chf": 5}}]}))
-    await asyncio.sleep(0.2)
-    return finish(end)
+class Chain:
+    def invoke(self, end, config):
+        for handler in config["callbacks"]:
+            handler.on_tool_start({"name": "pay"}, end, run_id=uuid.uuid4(), inputs={"end": end})
+        return finish(end)
 
-server.run()
+chain = Chain()
+"""
+)
+"""It calls back as a tool of LangChain does. The import of a graph takes most of a second in each process, and ends take some."""
+
+MCP = (
+    """
+import json, os, signal, sys, time
+
+def say(**message):
+    print(json.dumps({"jsonrpc": "2.0", **message}), flush=True)
+
+def answer(method, params):
+    if method == "initialize":
+        return {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": {"name": "p", "version": "1"}}
+    if method == "tools/list":
+        return {"tools": [{"name": "pay", "inputSchema": {"type": "object"}}]}
+    told = json.dumps({"toolCalls": [{"name": "pay", "arguments": {"chf": 5}}]})
+    progress = {"progressToken": params["_meta"]["progressToken"], "progress": 1, "total": 2, "message": told}
+    say(method="notifications/progress", params=progress)
+    time.sleep(0.2)
+    try:
+        return {"content": [{"type": "text", "text": finish(params["arguments"]["end"])}]}
+    except ValueError as error:
+        return {"content": [{"type": "text", "text": str(error)}], "isError": True}
+"""
+    + ENDING
+    + """
+for line in sys.stdin:
+    message = json.loads(line)
+    if "id" in message:
+        say(id=message["id"], result=answer(message["method"], message.get("params")))
 """
 )
 
 
 AGENT = (
     """
-import asyncio, json, os, signal, sys, time
+import json, os, signal, sys, time
 
 def say(type, **more):
     print(json.dumps({"type": type, **more}), flush=True)
@@ -204,21 +234,23 @@ def skill_of(adapter: str, folder: Path, payer: str) -> Skill:
         "program.py": PROGRAM,
         "custom.py": CUSTOM,
         "agent.py": GRAPH,
+        "chain.py": CALLING_BACK,
         "server.py": MCP,
         "an_agent.py": AGENT,
     }.items():
         (folder / name).write_text(text)
-    python = {"python": sys.executable}
+    python, alone = {"python": sys.executable}, f"{sys.executable} -ISs"
     stream = {"stream": {"format": "sse", "path": "/text", "done": "done"}}
     made: dict[str, tuple[str, str, dict[str, Any]]] = {
-        "one-shot": ("subprocess", f"{sys.executable} program.py", {}),
-        "persistent": ("subprocess", f"{sys.executable} program.py", {"persistent": True}),
+        "one-shot": ("subprocess", f"{alone} program.py", {}),
+        "persistent": ("subprocess", f"{alone} program.py", {"persistent": True}),
         "custom": ("custom", "custom.py:pay", python),
         "langchain": ("langchain", "agent.py:graph", {**python, "call": "invoke"}),
         "langchain-async": ("langchain", "agent.py:graph", {**python, "call": "ainvoke"}),
+        "langchain-dies": ("langchain", "chain.py:chain", {**python, "call": "invoke"}),
         "http": ("http", payer, stream),
-        "mcp": ("mcp", f"{sys.executable} server.py", {"tool": "pay"}),
-        "agent": ("agent", "custom", {"command": f"{sys.executable} an_agent.py"}),
+        "mcp": ("mcp", f"{alone} server.py", {"tool": "pay", "protocol": "legacy"}),
+        "agent": ("agent", "custom", {"command": f"{alone} an_agent.py"}),
     }
     if adapter == "function":
         return ObjectSkill.of(pay_here)
@@ -241,8 +273,9 @@ ENDS = {
     "one-shot": PROCESSES,
     "persistent": PROCESSES,
     "custom": PROCESSES,
-    "langchain": PROCESSES,
+    "langchain": ["answer", "error", "recursion", "cancel", "timeout"],
     "langchain-async": ["answer", "error", "recursion"],
+    "langchain-dies": ["timeout", "crash", "kill", "answer"],
     "http": ["answer", "error", "timeout", "crash"],
     "mcp": ["answer", "error", "timeout", "crash", "kill"],
     "agent": PROCESSES,

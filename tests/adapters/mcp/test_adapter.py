@@ -254,7 +254,7 @@ def test_p22_a_wrong_configuration_is_found_before_the_run(
 
 
 @pytest.mark.slow
-async def test_a_server_of_the_current_sdk_speaks_the_current_protocol_and_what_it_masks_is_read_from_its_standard_error(
+async def test_a_server_of_the_current_sdk_speaks_the_current_protocol_and_its_reports_and_what_it_masks_are_read(
     tmp_path: Path,
 ) -> None:
     async with Tools(mcp_skill(tmp_path, modern(), "add")) as tools:
@@ -265,6 +265,8 @@ async def test_a_server_of_the_current_sdk_speaks_the_current_protocol_and_what_
     assert response.metadata["mcp"]["server"] == "modern 2.1.0"
     assert response.metadata["mcp"]["protocol"] >= "2026"
     assert str(caught.value) == "Error executing tool boom; stderr: ValueError: the real reason"
+    assert caught.value.known is not None
+    assert [call.name for call in caught.value.known.tool_calls or []] == ["pay"], "what it reported before"
 
 
 @pytest.mark.slow

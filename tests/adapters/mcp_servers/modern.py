@@ -37,8 +37,10 @@ def table() -> list[dict[str, Any]]:
 
 
 @server.tool()
-def boom() -> str:
-    """Raises."""
+async def boom(ctx: Context) -> str:
+    """Reports a call, and raises."""
+    await ctx.report_progress(1, 2, json.dumps({"toolCalls": [{"name": "pay", "arguments": {"chf": 5}}]}))
+    await asyncio.sleep(0.2)
     raise ValueError("the real reason")
 
 
@@ -53,13 +55,6 @@ async def slow(seconds: float) -> str:
     """Takes its time."""
     await asyncio.sleep(seconds)
     return "late"
-
-
-@server.tool()
-async def told(ctx: Context) -> str:
-    """Reports progress."""
-    await ctx.report_progress(1, 2, "half way")
-    return "done"
 
 
 @server.tool()
