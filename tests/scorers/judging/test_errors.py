@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 import subprocess
 import sys
 import threading
+from pathlib import Path
 from time import monotonic
 
 import pytest
@@ -230,24 +232,43 @@ async def test_a_key_that_is_refused_is_not_tried_again_by_the_next_question(mod
 
 
 FIRST = """
-import asyncio, sys, warnings
+import asyncio, os, socket, sys, warnings
+def nobody(*_): raise AssertionError("importing tried a network")
+network = socket.socket.connect, socket.getaddrinfo
+socket.socket.connect = socket.getaddrinfo = nobody
+import eval_skills.scorers
+assert "litellm" not in sys.modules
 from eval_skills.core.config import LlmSettings
 from eval_skills.core.config.judging import JudgeOptions
+from eval_skills.core.llm import load
 from eval_skills.scorers.judging import Judges, provider
 complete = provider.complete
 async def noted(call, timeout_s):
     print(*(name in sys.modules for name in ("litellm", "openai.resources.chat.completions")))
+    socket.socket.connect, socket.getaddrinfo = network
     warnings.resetwarnings()  # as pytest does before each test
     warnings.simplefilter("error")
     return await complete(call, timeout_s)
 provider.complete = noted
 llm = LlmSettings(model="openai/scripted", api_base=sys.argv[1], input_price=1.0, output_price=1.0)
 asyncio.run(Judges(JudgeOptions(llm=llm)).judge().check_answers())
+warnings.simplefilter("ignore")  # of connections that the end of the process closes
+assert load().telemetry is False
+assert provider.list_price("openai/gpt-4o-mini", 1_000_000, 0) == 0.15
+assert provider.list_price("openai/nobody-knows-it", 1, 1) is None
+assert "OPENAI_API_KEY" not in os.environ
 """
 
 
 @pytest.mark.slow
-def test_what_the_first_request_imports_is_not_in_the_models_time_nor_are_its_warnings_our_failures(model: ScriptedModel) -> None:
+def test_what_the_first_request_imports_is_not_in_the_models_time_nor_are_its_warnings_our_failures_and_it_is_silent(
+    model: ScriptedModel, tmp_path: Path
+) -> None:
+    """Importing the client tries no network, prints nothing, and takes no key from a file that happens to be there."""
     model.script(Says("OK"))
-    done = subprocess.run([sys.executable, "-c", FIRST, model.url], capture_output=True, text=True, timeout=120)
-    assert (done.returncode, done.stdout) == (0, "True True\n"), done.stderr
+    (tmp_path / ".env").write_text("OPENAI_API_KEY=sk-from-a-dot-env\n")
+    environ = {name: value for name, value in os.environ.items() if not name.endswith("_API_KEY")}
+    done = subprocess.run(
+        [sys.executable, "-c", FIRST, model.url], cwd=tmp_path, env=environ, capture_output=True, text=True, timeout=120
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "True True\n", "")
