@@ -14,6 +14,7 @@ from eval_skills.scorers.trajectory import (
 )
 from tests.scorers.judging.judged_trajectories import MODEL, OUTPUTS, REFERENCE, evaluator, reply
 from tests.scripted_model import ScriptedModel
+from tests.warm_command import WarmCommand
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:.*parameter is in beta", "ignore:.*function .*evaluate.* is in beta"),
@@ -92,12 +93,15 @@ def test_after_them_that_is_not_marked():
 
 
 @pytest.mark.slow
-def test_a_marked_test_that_is_tracked_logs_its_feedback(model: ScriptedModel, langsmith: Any, tmp_path: Any) -> None:
-    from tests.scorers.trajectory.test_langsmith import langsmith_api, run_marked_tests
+def test_a_marked_test_that_is_tracked_logs_its_feedback(
+    model: ScriptedModel, langsmith: Any, tmp_path: Any, warm_command: WarmCommand
+) -> None:
+    from tests.scorers.trajectory.test_langsmith import langsmith_api, printed_by_marked_tests
 
     model.otherwise = reply()
     with langsmith_api() as (endpoint, feedback):
-        done = run_marked_tests(tmp_path, endpoint, tracking="true", text=TEST_FILE.replace("URL", model.url))
-    assert "3 passed" in done.stdout, done.stdout
+        text = TEST_FILE.replace("URL", model.url)
+        printed = printed_by_marked_tests(warm_command, tmp_path, endpoint, tracking="true", text=text)
+    assert "3 passed" in printed, printed
     logged = [(each["key"], each["score"], each["comment"]) for each in feedback if each["key"] != "pass"]
     assert sorted(logged) == [("trajectory_accuracy", 1, "straight on"), ("twin", 1, "straight on")]

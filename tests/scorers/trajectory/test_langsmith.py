@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,6 +22,7 @@ from eval_skills.scorers.trajectory import (
     create_graph_trajectory_match_evaluator,
     create_trajectory_match_evaluator,
 )
+from tests.warm_command import PROGRAM, WarmCommand
 
 langsmith = pytest.importorskip("langsmith", reason="the extra langsmith is not installed: pip install 'eval-skills[langsmith]'")
 evaluation = pytest.importorskip("langsmith.evaluation")  # langsmith imports it when it is first used, by a name of its own
@@ -207,30 +206,34 @@ def langsmith_api() -> Iterator[tuple[str, list[dict[str, Any]]]]:
             serving.join()
 
 
-def run_marked_tests(folder: Path, endpoint: str, tracking: str, text: str = TEST_FILE) -> subprocess.CompletedProcess[str]:
-    """The tests of `text` in a process of their own: LangSmith remembers its settings for a process's life."""
+PYTEST = "import sys, pytest; sys.exit(pytest.main(sys.argv[1:]))"
+
+
+def printed_by_marked_tests(warm_command: WarmCommand, folder: Path, endpoint: str, tracking: str, text: str = TEST_FILE) -> str:
+    """What the tests of `text` print in a process of their own: LangSmith remembers its settings for a process's life."""
     file = folder / "test_agent.py"
     file.write_text(text, encoding="utf-8")
     foreign = ("LANGSMITH_", "LANGCHAIN_", "PYTEST_")
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(foreign)}
     settings = {"LANGSMITH_ENDPOINT": endpoint, "LANGSMITH_API_KEY": "none", "LANGSMITH_TRACING": "true"}
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", str(folder), str(file)]
+    options = ["-q", "-p", "no:cacheprovider", "--rootdir", str(folder), str(file)]
     environment = {**inherited, **settings, "LANGSMITH_TEST_TRACKING": tracking}
-    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
+    _, printed, _ = warm_command.start([PROGRAM, PYTEST, *options], cwd=folder, environment=environment).output(300)
+    return printed
 
 
 @pytest.mark.slow
-def test_a_marked_test_with_tracking_off(tmp_path: Path) -> None:
-    done = run_marked_tests(tmp_path, "http://127.0.0.1:9", tracking="false")
-    assert "1 failed, 2 passed" in done.stdout, done.stdout
-    assert "FAILED test_agent.py::test_that_fails" in done.stdout
+def test_a_marked_test_with_tracking_off(tmp_path: Path, warm_command: WarmCommand) -> None:
+    printed = printed_by_marked_tests(warm_command, tmp_path, "http://127.0.0.1:9", tracking="false")
+    assert "1 failed, 2 passed" in printed, printed
+    assert "FAILED test_agent.py::test_that_fails" in printed
 
 
 @pytest.mark.slow
-def test_a_marked_test_that_is_tracked_logs_its_feedback(tmp_path: Path) -> None:
+def test_a_marked_test_that_is_tracked_logs_its_feedback(tmp_path: Path, warm_command: WarmCommand) -> None:
     with langsmith_api() as (endpoint, feedback):
-        done = run_marked_tests(tmp_path, endpoint, tracking="true")
-    assert "1 failed, 2 passed" in done.stdout, done.stdout
+        printed = printed_by_marked_tests(warm_command, tmp_path, endpoint, tracking="true")
+    assert "1 failed, 2 passed" in printed, printed
     logged = [(each["key"], each["score"], each["comment"]) for each in feedback if each["key"] != "pass"]
     # the test without a mark has logged nothing
     assert logged == [("trajectory_superset_match", 0, "missing: search()")] * 2
