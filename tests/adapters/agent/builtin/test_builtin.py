@@ -139,7 +139,7 @@ async def test_commands_see_neither_expectations_nor_the_network_nor_write_elsew
     agent_skill(tmp_path / "skills")
     port = model.url.split(":")[2].split("/")[0]
     command = f"""
-    find / -path '*/csv/evals/evals.json' -not -path '/proc/*' 2>/dev/null
+    find {tmp_path} /tmp ~ . -path '*/csv/evals/evals.json' -o -path '*/csv/SKILL.md' 2>/dev/null  # not the whole machine
     (echo > /dev/tcp/127.0.0.1/{port}) 2>&1 && echo reached
     touch /outside {tmp_path}/outside; touch ~/own && echo own
     (setsid sleep 600 &)
@@ -147,6 +147,7 @@ async def test_commands_see_neither_expectations_nor_the_network_nor_write_elsew
     model.script(calls(("bash", {"command": command})), Says("done"))
     await answered(builtin(tmp_path, model, skills=["skills/csv"]))
     [said] = results(model)
+    assert "csv/SKILL.md" in said
     assert "evals.json" not in said
     assert "reached" not in said
     assert "own" in said
