@@ -137,7 +137,6 @@ async def test_without_turns_a_function_is_called_as_before() -> None:
 
 
 GRAPH = """
-from langchain_core.language_models.fake_chat_models import FakeListChatModel
 from langchain_core.messages import AIMessage
 from langgraph.checkpoint.memory import MemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
@@ -160,16 +159,17 @@ class TestLangchain:
         return python_skill(GRAPH, "skill:graph", "langchain", startTimeoutMs=120_000)
 
     @pytest.mark.slow
-    async def test_every_conversation_is_a_thread(self, skill: Skill) -> None:
-        assert await two_at_a_time(skill) == HEARD
-
-    @pytest.mark.slow
-    async def test_a_turn_has_the_messages_and_calls_of_its_own_alone(self, skill: Skill) -> None:
+    async def test_every_conversation_is_a_thread_and_a_turn_has_the_messages_and_calls_of_its_own_alone(
+        self, skill: Skill
+    ) -> None:
+        barrier = asyncio.Barrier(2)
         async with open_adapter(skill) as adapter:
-            first, second = await talk(adapter, "a", "b")
-        assert [message["role"] for message in second.messages or []] == ["user", "assistant"]
-        assert [call.id for call in first.tool_calls or []] == ["c1"]
-        assert [call.id for call in second.tool_calls or []] == ["c2"]
+            talks = await asyncio.gather(*(talk(adapter, *names, together=barrier) for names in ("abc", "xyz")))
+        assert tuple([answer.output for answer in answers] for answers in talks) == HEARD
+        for first, second, _ in talks:
+            assert [message["role"] for message in second.messages or []] == ["user", "assistant"]
+            assert [call.id for call in first.tool_calls or []] == ["c1"]
+            assert [call.id for call in second.tool_calls or []] == ["c2"]
 
     async def test_in_this_process(self, tmp_path: Path) -> None:
         scope: dict[str, Any] = {}
