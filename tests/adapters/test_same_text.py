@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
-import subprocess
 import sys
 import threading
 import time
@@ -21,6 +20,7 @@ from eval_skills.core.models import EvalTask, Skill, SkillResponse
 from eval_skills.scorers import score_response
 from tests.adapters.programs import PATIENCE_S
 from tests.adapters.skills import make_skill
+from tests.warm_command import WarmCommand
 
 TEXTS = {
     "plain": "Bern",
@@ -67,17 +67,23 @@ for line in sys.stdin:
 """
 )
 CUSTOM = ANSWERS + "def say(given):\n    return TEXTS[given['id']]\n"
-LANGCHAIN = (
+CHAIN = (
+    ANSWERS
+    + """
+from langchain_core.runnables import RunnableLambda
+
+chain = RunnableLambda(lambda given: TEXTS[given["id"]])
+"""
+)
+GRAPH = (
     ANSWERS
     + """
 from langchain_core.messages import AIMessage
-from langchain_core.runnables import RunnableLambda
 from langgraph.graph import START, MessagesState, StateGraph
 
 def answer(state):
     return {"messages": [AIMessage(TEXTS[state["messages"][-1].content])]}
 
-chain = RunnableLambda(lambda given: TEXTS[given["id"]])
 graph = StateGraph(MessagesState).add_node("model", answer).add_edge(START, "model").compile()
 """
 )
@@ -124,7 +130,7 @@ class Service(BaseHTTPRequestHandler):
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("texts")
-    sources = {"program.py": PROGRAM, "custom.py": CUSTOM, "agent.py": LANGCHAIN, "server.py": SERVER}
+    sources = {"program.py": PROGRAM, "custom.py": CUSTOM, "chain.py": CHAIN, "agent.py": GRAPH, "server.py": SERVER}
     for name, text in {**sources, "texts.json": json.dumps(TEXTS)}.items():
         (made / name).write_text(text)
     return made
@@ -138,13 +144,15 @@ def service() -> Iterator[str]:
         server.shutdown()
 
 
+SERVE = "import runpy, sys; runpy.run_path(sys.argv.pop(1), run_name='__main__')"
+
+
 @pytest.fixture(scope="module")
-def mcp_url(folder: Path) -> Iterator[str]:
+def mcp_url(folder: Path, warm_command: WarmCommand) -> Iterator[str]:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    process = subprocess.Popen([sys.executable, str(folder / "server.py"), str(port)], **quiet)  # type: ignore[call-overload]
+    process = warm_command.python(SERVE, str(folder / "server.py"), str(port))
     try:
         end = time.monotonic() + PATIENCE_S
         while not _accepts(port):
@@ -154,7 +162,7 @@ def mcp_url(folder: Path) -> Iterator[str]:
         yield f"http://127.0.0.1:{port}/mcp"
     finally:
         process.kill()
-        process.wait()
+        process.output(PATIENCE_S)
 
 
 def _accepts(port: int) -> bool:
@@ -172,11 +180,10 @@ def skills_in(folder: Path, service: str, mcp_url: str) -> dict[str, Skill]:
         "http": make_skill("http", f"{service}/json", {}, folder),
         "http-plain": make_skill("http", f"{service}/plain", own, folder),
         "mcp-stdio": make_skill("mcp", server, said, folder),
-        "mcp-stdio-wrapped": make_skill("mcp", server, wrapped, folder),
         "mcp-http": make_skill("mcp", mcp_url, said, folder),
         "mcp-http-wrapped": make_skill("mcp", mcp_url, wrapped, folder),
         "custom": make_skill("custom", "custom.py:say", python, folder),
-        "langchain": make_skill("langchain", "agent.py:chain", python, folder),
+        "langchain": make_skill("langchain", "chain.py:chain", python, folder),
         "langchain-graph": make_skill("langchain", "agent.py:graph", python, folder),
     }
 
