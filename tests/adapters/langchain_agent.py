@@ -16,7 +16,6 @@ from eval_skills.core.models import SkillResponse
 from tests.adapters.skills import make_skill
 
 AGENT = """
-import time
 from typing import Any
 from langchain_core.language_models.fake_chat_models import FakeMessagesListChatModel, GenericFakeChatModel
 from langchain_core.messages import AIMessage, HumanMessage, InvalidToolCall, SystemMessage
@@ -116,12 +115,20 @@ class Duck:
     def invoke(self, value): return {"duck": value}
 duck = Duck()
 def function(value): return value
+"""
+
+FAILING = """
+import time
+from langchain_core.runnables import RunnableLambda
 unsayable = RunnableLambda(lambda _: {1})
 def raising(_): raise ValueError("no luck")
 raises = RunnableLambda(raising)
 async def hanging(_): time.sleep(600)
 hangs = RunnableLambda(lambda _: 1, afunc=hanging)
 """
+"""What fails, without the seconds that a graph imports."""
+
+AGENT += FAILING
 
 Call = Callable[[Any], SkillResponse]
 Started = Callable[..., Call]

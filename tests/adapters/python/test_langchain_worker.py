@@ -11,7 +11,7 @@ from eval_skills.adapters import open_adapter
 from eval_skills.core.errors import ContractError, SkillError, SkillNotStarted, SkillTimeout
 from eval_skills.core.models import EvalTask
 from eval_skills.scorers import score_response
-from tests.adapters.langchain_agent import AGENT
+from tests.adapters.langchain_agent import AGENT, FAILING
 from tests.adapters.programs import PATIENCE_S
 from tests.adapters.skills import make_skill
 
@@ -45,13 +45,14 @@ async def test_an_agent_run_is_called_and_scored(tmp_path: Path) -> None:
 @pytest.mark.slow
 async def test_p16_what_goes_wrong_in_a_worker_is_told_apart(tmp_path: Path, left_running: Callable[[], list[str]]) -> None:
     (tmp_path / "agent.py").write_text(AGENT)
-    async with open_adapter(make_skill("langchain", "agent:unsayable", {}, tmp_path)) as adapter:
+    (tmp_path / "failing.py").write_text(FAILING)
+    async with open_adapter(make_skill("langchain", "failing:unsayable", {}, tmp_path)) as adapter:
         with pytest.raises(ContractError, match="the answer is a set"):
             await adapter.call("go", PATIENCE_S)
-    async with open_adapter(make_skill("langchain", "agent:raises", {}, tmp_path)) as adapter:
+    async with open_adapter(make_skill("langchain", "failing:raises", {}, tmp_path)) as adapter:
         with pytest.raises(SkillError, match=r"^ValueError: no luck$"):
             await adapter.call("go", PATIENCE_S)
-    async with open_adapter(make_skill("langchain", "agent:hangs", {}, tmp_path)) as adapter:
+    async with open_adapter(make_skill("langchain", "failing:hangs", {}, tmp_path)) as adapter:
         with pytest.raises(SkillTimeout):
             await adapter.call("go", 0.5)
     async with open_adapter(make_skill("langchain", "agent:uncompiled", {}, tmp_path)) as adapter:
