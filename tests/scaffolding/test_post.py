@@ -17,6 +17,7 @@ import pytest
 
 from eval_skills.core.documents.loading import read_document
 from eval_skills.scaffolding.project_files import TEMPLATES
+from tests.warm_command import WarmCommand
 
 ACTION = TEMPLATES / "action"
 ROOT = Path(__file__).parents[2]
@@ -233,7 +234,9 @@ def test_a_wrong_job_is_refused(tmp_path: Path, change: dict[str, str], says: st
 
 
 @pytest.mark.slow
-def test_the_action_writes_the_comment_posts_it_and_fails_with_the_gate(api: tuple[Api, str], tmp_path: Path) -> None:
+def test_the_action_writes_the_comment_posts_it_and_fails_with_the_gate(
+    api: tuple[Api, str], tmp_path: Path, warm_command: WarmCommand
+) -> None:
     scripted, url = api
     document = read_document(ACTION / "action.yaml")
     [step] = document["runs"]["steps"]
@@ -245,7 +248,8 @@ def test_the_action_writes_the_comment_posts_it_and_fails_with_the_gate(api: tup
     for name, report in zip(("after.json", "before.json"), reports, strict=True):
         (tmp_path / name).write_text(report)
     environ = job(tmp_path, url, GITHUB_ACTION_PATH=str(ROOT / ".github" / "actions" / "eval-skills"), RUNNER_TEMP=str(tmp_path))
-    environ |= {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "HOME": str(tmp_path), "COMMENT": "true"}
+    path = f"{warm_command.shim(tmp_path)}:{Path(sys.executable).parent}:{os.environ['PATH']}"
+    environ |= {"PATH": path, "HOME": str(tmp_path), "COMMENT": "true"}
     environ |= {"SOURCE": "after.json", "STORE": "", "KEY": "k", "CHECK": "skills", "FAIL_ON": "worse"}
 
     def run(baseline: str) -> subprocess.CompletedProcess[str]:
