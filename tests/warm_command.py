@@ -317,6 +317,8 @@ def _call(arguments: list[str]) -> None:
         refresh_global_settings_context()
         setup_logging(incremental=False)  # this process was told to be quiet
         sys.argv, sys.path[0] = arguments[1:], ""
+        if sys.argv[0] != "prefect.engine":  # what prepares a run's folder begins the process of the run
+            sys.executable = os.environ.get("PYTHON_OF_RUNS", sys.executable)
         sys.modules.pop(sys.argv[0], None)  # it begins as a program
         run_module(sys.argv[0], run_name="__main__", alter_sys=True)
         return

@@ -36,7 +36,7 @@ from prefect.context import refresh_global_settings_context
 from prefect.logging.configuration import setup_logging
 refresh_global_settings_context()
 setup_logging(incremental=False)
-sys.executable = os.environ.pop("PYTHON_OF_RUNS", sys.executable)
+sys.executable = os.environ.get("PYTHON_OF_RUNS", sys.executable)
 sys.argv = sys.argv[1:]
 runpy.run_path(sys.argv[0], run_name="__main__")
 """
