@@ -19,8 +19,9 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import redirect_stdout, suppress
 from importlib import import_module
+from io import StringIO
 from pathlib import Path
 from pkgutil import iter_modules
 from runpy import run_module
@@ -65,6 +66,7 @@ sys.exit(code)
 """
 """A Python whose modules are begun as forks; whatever else it is asked for, it is a new process."""
 ROOT = Path(__file__).parents[1]
+REHEARSED = [{"input": {"operation": "evaluate", "expression": "2+3"}, "expected": 5}]
 PROGRAM = "-c"
 """In front of a call's arguments: they are a Python program and its own."""
 MODULE = "-m"
@@ -225,6 +227,8 @@ def serve(address: str) -> None:
     for command in iter_modules(commands.__path__, f"{commands.__name__}."):
         import_module(command.name)
     import_module("eval_skills.scorers.judging.provider").warm_up()
+    _rehearse()
+    gc.collect()
     gc.freeze()
     if os.fork():
         os._exit(0)
@@ -233,6 +237,18 @@ def serve(address: str) -> None:
         server.listen(128)
         print(os.getpid(), flush=True)
         _take_calls(server)
+
+
+def _rehearse() -> None:
+    """Evaluate a skill and write its reports, without Prefect, whose threads no fork has: what is made at first use (models,
+    templates) is a third of what a run costs."""
+    import eval_skills
+    from eval_skills.cli.main import call
+
+    with tempfile.TemporaryDirectory() as folder, redirect_stdout(StringIO()):
+        eval_skills.evaluate(skills=[str(ROOT / "examples" / "skills" / "calculator")], tasks=REHEARSED, store=folder)
+        files = ["--format", "html", "markdown", "json", "--output", f"{folder}/reports/"]
+        assert call(["--json", "report", "convert", "--input", "latest", "--store", folder, *files]) == 0
 
 
 def _take_calls(server: socket.socket) -> None:
