@@ -111,8 +111,9 @@ _SUFFIXES = 0x10000
 def new_run_id(now: datetime | None = None) -> str:
     """A fresh run id for a run that begins `now` (absent: this moment).
 
-    Four hex digits keep runs apart that begin within one second. They are random, but in this process a run that begins at this
-    moment always has a greater id than the one before it: what is sorted by id, such as nights and `latest`, is in their order.
+    Four hex digits keep runs apart that begin within one second. Those of a run that begins at this moment are the part of the
+    second that has passed, in steps of 15 µs: what is sorted by id, such as nights and `latest`, is in the order of beginning,
+    also where other processes begin runs. Those of a run at another moment are random.
 
     Raises:
         ValueError: `now` has no time zone, so it names no moment.
@@ -133,20 +134,20 @@ class _NewRunIds:
 
     def next(self) -> str:
         with self._lock:
-            while not self._draw(_second_of(datetime.now(UTC))):
+            while not self._draw(datetime.now(UTC)):
                 sleep(0.05)  # no greater one is left in this second
             return f"{self._second}-{self._suffix:04x}"
 
-    def _draw(self, second: str) -> bool:
+    def _draw(self, now: datetime) -> bool:
         """Whether there was another one in this second."""
-        again = second == self._second  # not <: a clock that was set back begins anew
-        suffix = self._suffix + 1 + secrets.randbelow(_STEP) if again else secrets.randbelow(_SUFFIXES)
+        second, suffix = _second_of(now), now.microsecond * _SUFFIXES // 1_000_000
+        if second == self._second:  # not <: a clock that was set back begins anew
+            suffix = max(suffix, self._suffix + 1)
         if suffix < _SUFFIXES:
             self._second, self._suffix = second, suffix
         return suffix < _SUFFIXES
 
 
-_STEP = 16
 _new_run_ids = _NewRunIds()
 
 

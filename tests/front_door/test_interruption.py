@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import subprocess
-import sys
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import eval_skills as es
+from tests.warm_command import WarmCommand
 
 TASKS = [{"id": "a", "input": 1, "expected": 1}, {"id": "b", "input": 2, "expected": 1}]
 
@@ -117,6 +117,7 @@ def test_so_it_does_on_the_callers_own_loop() -> None:
     assert [(item.status, item.error_kind) for item in result.items] == [("pass", None), ("error", "skill")]
 
 
+RUN = "import runpy, sys; runpy.run_path(sys.argv[1], run_name='__main__')"
 WAITS = "async def skill(_):\n    asyncio.get_running_loop().call_later(0.1, os.kill, os.getpid(), signal.SIGINT)\n"
 ON_OWN_LOOP = "es.evaluate(skill, tasks)"
 ON_ASYNCIO_RUN = "asyncio.run(es.aevaluate(skill, tasks))"
@@ -138,18 +139,18 @@ ON_A_LOOP = "asyncio.new_event_loop().run_until_complete(es.aevaluate(skill, tas
         ),
     ],
 )
-def test_ctrl_c_ends_the_evaluation(tmp_path: Path, skill: str, called: str) -> None:
+def test_ctrl_c_ends_the_evaluation(tmp_path: Path, warm_command: WarmCommand, skill: str, called: str) -> None:
     program = tmp_path / "program.py"
     program.write_text(
         f"import asyncio, os, signal, threading, eval_skills as es\n{skill}\n"
         f"tasks = [{{'input': number, 'expected': 1}} for number in range(50)]\n"
         f"try:\n    {called}\nexcept KeyboardInterrupt:\n    os.write(1, b'interrupted')\n    os._exit(0)\n"
     )
-    done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, timeout=60, cwd=tmp_path)
-    assert done.stdout == "interrupted", done.stderr
+    _, out, err = warm_command.python(RUN, str(program), cwd=tmp_path).output(60)
+    assert out == "interrupted", err
 
 
-def test_ctrl_c_ends_the_evaluation_while_a_function_judges(tmp_path: Path) -> None:
+def test_ctrl_c_ends_the_evaluation_while_a_function_judges(tmp_path: Path, warm_command: WarmCommand) -> None:
     program = tmp_path / "program.py"
     program.write_text(
         "import asyncio, os, signal, eval_skills as es\n"
@@ -158,8 +159,8 @@ def test_ctrl_c_ends_the_evaluation_while_a_function_judges(tmp_path: Path) -> N
         "try:\n    asyncio.new_event_loop().run_until_complete(es.aevaluate(lambda value: value, tasks, evaluator=judge))\n"
         "except KeyboardInterrupt:\n    os.write(1, b'interrupted')\n    os._exit(0)\n"
     )
-    done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, timeout=60, cwd=tmp_path)
-    assert done.stdout == "interrupted", done.stderr
+    _, out, err = warm_command.python(RUN, str(program), cwd=tmp_path).output(60)
+    assert out == "interrupted", err
 
 
 @pytest.mark.parametrize(
@@ -170,16 +171,17 @@ def test_ctrl_c_ends_the_evaluation_while_a_function_judges(tmp_path: Path) -> N
         pytest.param(interrupts, TASKS, id="both"),
     ],
 )
-def test_a_run_of_objects_is_not_offered_to_be_continued(tmp_path: Path, skill: Any, tasks: Any) -> None:
+def test_a_run_of_objects_is_not_offered_to_be_continued(
+    tmp_path: Path, warm_command: WarmCommand, skill: Any, tasks: Any
+) -> None:
+    def command(*arguments: str) -> tuple[int, str]:
+        call = [*arguments, "--store", str(tmp_path / "store")]
+        code, out, err = warm_command.start(call, cwd=tmp_path, environment=dict(os.environ)).output(120)
+        return code, " ".join((out + err).split())
+
     run = es.evaluate(skill, tasks, store=tmp_path / "store", max_duration_s=1e-6).run_id
-    code, told = command("history", "--store", str(tmp_path / "store"))
+    code, told = command("history")
     assert (code, "continue with" in told) == (0, False)
     assert f"{run} cannot be continued by a command: its skills or tasks are objects of a Python program" in told
-    code, told = command("eval", "--resume", run, "--store", str(tmp_path / "store"))
+    code, told = command("eval", "--resume", run)
     assert (code, "call es.evaluate there again, with the same store and resume" in told) == (2, True)
-
-
-def command(*arguments: str) -> tuple[int, str]:
-    """The exit code of the command line, and what it printed, with single spaces."""
-    done = subprocess.run([sys.executable, "-m", "eval_skills.cli", *arguments], capture_output=True, text=True, timeout=120)
-    return done.returncode, " ".join((done.stdout + done.stderr).split())

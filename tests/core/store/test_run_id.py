@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta, timezone
+from time import sleep
 
 import pytest
 
 from eval_skills.core.errors import UsageError
 from eval_skills.core.store import check_run_id, is_run_id, new_run_id, start_date, started_at
+from eval_skills.core.store.layout import _NewRunIds
 from tests.tables import each_row
 
 
@@ -33,6 +35,14 @@ def test_runs_that_begin_within_one_second_sort_by_their_order() -> None:
     ids = [new_run_id() for _ in range(30)]
     assert ids == sorted(set(ids))
     assert len({started_at(each) for each in ids}) <= 2, "nothing waits without need"
+
+
+def test_so_do_those_of_several_processes() -> None:
+    programs, ids = [_NewRunIds(), _NewRunIds(), _NewRunIds()], list[str]()
+    for number in range(30):
+        ids.append(programs[number % 3].next())
+        sleep(0.0002)
+    assert ids == sorted(set(ids))
 
 
 def test_a_time_without_zone_is_refused() -> None:
