@@ -108,18 +108,18 @@ _EXAMPLE = "20261121T233824Z-3f9a"
 _SUFFIXES = 0x10000
 
 
-def new_run_id(now: datetime | None = None) -> str:
+def new_run_id(now: datetime | None = None, *, after: str | None = None) -> str:
     """A fresh run id for a run that begins `now` (absent: this moment).
 
-    Four hex digits keep runs apart that begin within one second. Those of a run that begins at this moment are the part of the
-    second that has passed, in steps of 15 µs: what is sorted by id, such as nights and `latest`, is in the order of beginning,
-    also where other processes begin runs. Those of a run at another moment are random.
+    Four hex digits keep runs apart that begin within one second. They are random, but a run that begins at this moment always has
+    a greater id than the one before it in this process, and than `after`, the youngest of its store: what is sorted by id, such
+    as nights and `latest`, is in their order.
 
     Raises:
         ValueError: `now` has no time zone, so it names no moment.
     """
     if now is None:
-        return _new_run_ids.next()
+        return _new_run_ids.next(after)
     if now.tzinfo is None:
         raise ValueError(f"{now.isoformat()} has no time zone; give an aware datetime, such as datetime.now(UTC)")
     return f"{_second_of(now)}-{secrets.token_hex(2)}"
@@ -132,22 +132,25 @@ class _NewRunIds:
         self._lock = threading.Lock()
         self._second, self._suffix = "", 0
 
-    def next(self) -> str:
+    def next(self, after: str | None = None) -> str:
         with self._lock:
-            while not self._draw(datetime.now(UTC)):
+            while not self._draw(_second_of(datetime.now(UTC)), after):
                 sleep(0.05)  # no greater one is left in this second
             return f"{self._second}-{self._suffix:04x}"
 
-    def _draw(self, now: datetime) -> bool:
+    def _draw(self, second: str, after: str | None) -> bool:
         """Whether there was another one in this second."""
-        second, suffix = _second_of(now), now.microsecond * _SUFFIXES // 1_000_000
+        suffix = secrets.randbelow(_SUFFIXES // 2)
         if second == self._second:  # not <: a clock that was set back begins anew
-            suffix = max(suffix, self._suffix + 1)
+            suffix = self._suffix + 1 + secrets.randbelow(_STEP)
+        if after is not None and after.startswith(second) and (least := int(after[-4:], 16)) >= suffix:
+            suffix = least + 1 + secrets.randbelow(_STEP_OF_OTHERS)  # wide: others may draw one after the same run
         if suffix < _SUFFIXES:
             self._second, self._suffix = second, suffix
         return suffix < _SUFFIXES
 
 
+_STEP, _STEP_OF_OTHERS = 16, 4096
 _new_run_ids = _NewRunIds()
 
 

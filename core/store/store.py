@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import os
+from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from eval_skills.core.errors import InputError, UsageError
-from eval_skills.core.store.layout import DEFAULT_ROOT, JOURNAL, Layout, is_run_id, started_at
+from eval_skills.core.store.layout import DEFAULT_ROOT, JOURNAL, Layout, is_run_id, new_run_id, started_at
 from eval_skills.core.store.manifest import EXPERIMENT, FILE_NAME, Manifest, read_manifest
 from eval_skills.core.store.scorings import ASKED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Set
-    from datetime import datetime
 
     import pandas as pd
     import pyarrow as pa
@@ -190,6 +190,12 @@ class Store:
             return {name for name in os.listdir(self.layout.root / "runs") if is_run_id(name)}
         except (FileNotFoundError, NotADirectoryError):
             return set()
+
+    def new_run_id(self, at: datetime | None = None) -> str:
+        """A fresh id for a run that begins `at` (absent: this moment, and the id is greater than that of every run here)."""
+        now = new_run_id(datetime.now(UTC))
+        begun = (run_id for run_id in self._folders() if run_id[:-4] <= now[:-4])  # a dated run may be of tomorrow
+        return new_run_id(at, after=max(begun, default=None))
 
     def latest_run(self) -> str | None:
         """The id of the run that began last, finished or not; None in an empty store.

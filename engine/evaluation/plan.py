@@ -23,7 +23,7 @@ from eval_skills.core.models import Attempt, Benchmark, EvalTask, Skill
 from eval_skills.core.models.base import collection_paused
 from eval_skills.core.redaction import short_secrets, values_of_variables
 from eval_skills.core.skills import Discovery, InvalidSkill, load_skills, refuse_duplicates
-from eval_skills.core.store import Manifest, Store, new_run_id, write_manifest
+from eval_skills.core.store import Manifest, Store, write_manifest
 from eval_skills.core.text import first_of, plural
 from eval_skills.engine.definition.benchmark import (
     ScoredBenchmark,
@@ -328,10 +328,11 @@ def _plan(
     request: EvaluateRequest, scored: ScoredBenchmark, run_id: str | None, skills: list[Skill], items: list[Item]
 ) -> RunPlan:
     check_code_sandbox(scored.scorings)
+    store = Store(request.store)
     return RunPlan(
-        run_id=run_id or new_run_id(request.at),
+        run_id=run_id or store.new_run_id(request.at),
         request=_marked_as_part(request, len(scored.benchmark.tasks), scored.of),
-        store=Store(request.store),
+        store=store,
         skills={skill.key: skill for skill in skills},
         benchmark=scored.benchmark,
         scorings=check_judges(scored.scorings),

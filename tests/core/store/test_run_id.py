@@ -1,12 +1,11 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta, timezone
-from time import sleep
 
 import pytest
 
 from eval_skills.core.errors import UsageError
-from eval_skills.core.store import check_run_id, is_run_id, new_run_id, start_date, started_at
+from eval_skills.core.store import Store, check_run_id, is_run_id, new_run_id, start_date, started_at
 from eval_skills.core.store.layout import _NewRunIds
 from tests.tables import each_row
 
@@ -37,12 +36,15 @@ def test_runs_that_begin_within_one_second_sort_by_their_order() -> None:
     assert len({started_at(each) for each in ids}) <= 2, "nothing waits without need"
 
 
-def test_so_do_those_of_several_processes() -> None:
-    programs, ids = [_NewRunIds(), _NewRunIds(), _NewRunIds()], list[str]()
-    for number in range(30):
-        ids.append(programs[number % 3].next())
-        sleep(0.0002)
+def test_so_do_those_of_several_processes_in_one_store(store: Store) -> None:
+    programs, ids = [_NewRunIds(), _NewRunIds()], list[str]()
+    for number in range(12):
+        ids.append(programs[number % 2].next(after=max(ids, default=None)))
     assert ids == sorted(set(ids))
+    for run_id in (ids[-1], "29990101T000000Z-0000"):
+        (store.layout.root / "runs" / run_id).mkdir(parents=True)
+    assert store.new_run_id() > ids[-1]
+    assert store.new_run_id(datetime(2026, 1, 1, tzinfo=UTC)).startswith("20260101T000000Z-")
 
 
 def test_a_time_without_zone_is_refused() -> None:
