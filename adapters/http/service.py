@@ -18,7 +18,7 @@ from eval_skills.adapters.sandbox.limits import limit_reached
 from eval_skills.core.errors import InfraError, SkillNotStarted, SkillUnavailable
 
 _POLL_S = 0.02
-_SETTLE_S = 0.1
+_SETTLE_S = 0.5
 _PROBE_S = 2.0
 """How long one probe may take: a service that accepts and then stays mute is asked again."""
 
