@@ -20,7 +20,7 @@ MakeSkill = Callable[..., Skill]
 Running = Callable[[], list[str]]
 
 SERVICE = """
-import http.server, json, os, subprocess, sys
+import http.server, json, os, subprocess, sys, time
 ready_after = int(sys.argv[2]) if len(sys.argv) > 2 else 0
 class Handler(http.server.BaseHTTPRequestHandler):
     probes = 0
@@ -32,6 +32,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["input"]
         if asked == "die":
             print("dying of it", file=sys.stderr, flush=True)
+            os._exit(5)
+        if asked == "hang up and die":
+            self.connection.shutdown(2)
+            time.sleep(0.25)
             os._exit(5)
         body = json.dumps({"pid": os.getpid(), "cwd": os.getcwd(), "env": dict(os.environ)}).encode()
         self.send_response(200)
@@ -158,6 +162,12 @@ async def test_a_service_that_dies_in_a_call_is_started_again_before_the_next(
     assert len({answer.output["pid"] for answer in answers}) == 1
     assert answers[0].output["pid"] != first
     assert left_running() == []
+
+
+async def test_one_that_ends_a_moment_after_its_connections_has_crashed(served_skill: MakeSkill) -> None:
+    async with HttpAdapter(served_skill(SERVICE, readyPath="/ready")) as adapter:
+        with pytest.raises(SkillCrashed, match="the service died"):
+            await adapter.call("hang up and die", PATIENCE_S)
 
 
 @pytest.mark.slow
