@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import pytest
 
 from eval_skills.core.metrics.reports import skill_reports
-from eval_skills.core.models import Benchmark, SkillCompletionReport
-from eval_skills.engine.evaluation.summary import RunSummary, context_of, gate_lines
+from eval_skills.core.models import Benchmark, SkillCompletionReport, TaskResult
+from eval_skills.engine.evaluation.summary import RunSummary, context_of, gate_lines, summary_of
 from tests.tables import each_row
+
+if TYPE_CHECKING:
+    from tests.engine.evaluations import MakePlan
 
 BENCHMARK = Benchmark.model_validate(
     {
@@ -71,3 +74,15 @@ def test_a_gate_that_was_just_missed_says_by_how_little() -> None:
     (report,) = completing()
     missed = report.model_copy(update={"summary": report.summary.model_copy(update={"completion_rate": 0.84999})})
     assert gate_lines(summary(reports=[missed], min_completion=0.85)) == ["gate failed: s@1.0.0 completes 84.999 %, under 85.0 %"]
+
+
+def test_an_evaluator_of_a_program_that_asks_a_judge_in_vain_is_said_and_passes_no_gate(make_plan_of: MakePlan) -> None:
+    plan = make_plan_of("a")
+    failed = TaskResult.model_validate(
+        {"taskId": "a", "runIndex": 0, "passed": False, "status": "error", "errorKind": "judge", "errorMessage": "no answer"}
+    )
+    [report] = summary().reports
+    report = report.model_copy(update={"task_results": [failed]})
+    found = summary_of(plan, [report], 1, 1.0)
+    assert (found.unjudged, found.gate_passed) == (1, False)
+    assert found.judging == ["judge: 1 of 1 item could not be judged: no answer"]

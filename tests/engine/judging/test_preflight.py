@@ -52,6 +52,11 @@ def test_p71_the_variable_that_llm_names_is_refused(check: Callable[..., None], 
         check(config, {"model": "openai/x", "apiKeyEnv": "JUDGE_KEY"})
 
 
+def test_p71_also_where_no_task_is_judged(check: Callable[..., None]) -> None:
+    with pytest.raises(UsageError, match=r"JUDGE_KEY, which llm\.apiKeyEnv names as the judge's key"):
+        check(skill_of("JUDGE_KEY"), {"model": "openai/x", "apiKeyEnv": "JUDGE_KEY"}, {})
+
+
 def test_p71_so_is_the_usual_variable_of_the_judges_provider(check: Callable[..., None]) -> None:
     told = r"OPENAI_API_KEY, from which the judge openai/x takes its key, .* separate variable, and name it with llm\.apiKeyEnv"
     with pytest.raises(UsageError, match=told):
