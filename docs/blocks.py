@@ -251,6 +251,7 @@ CHANGING = [
     (re.compile(r"\d{8}T\d{6}Z-[0-9a-f]{4}"), "RUN"),
     (re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d[:-]\d\d(?:[:-]\d\d(?:[.-]\d+)?)?Z?)?"), "TIME"),
     (re.compile(r"127\.0\.0\.1:\d+"), "ADDRESS"),
+    (re.compile(r"\bpython 3\.\d+\.\d+"), "PYTHON"),
     (re.compile(r"\b[0-9.,]+ ?(?:ms|s|min)\b(?: \(\d+:\d\d:\d\d\))?"), "DURATION"),
     (re.compile(r"\b[01]\.\d{4,6}\b"), "NUMBER"),
     (re.compile(r"NUMBER +\d$", re.MULTILINE), "NUMBER"),  # the selection of skills that only times tell apart

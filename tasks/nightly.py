@@ -121,9 +121,12 @@ def gate_markdown(effect: NightEffect) -> str:
 
 
 def _points(suite: SuiteOutcome, history: SuiteHistory, night_id: str) -> dict[str, list[tuple[str, float]]]:
-    """The completion rates of tonight's skills in all nights, up to tonight."""
-    return {
-        key: [*history.points.get(key, []), (night_id, skill.report.summary.completion_rate)]
-        for skill in suite.skills
-        if skill.classification.verdict != "failed" and (key := skill.report.skill_key)
-    }
+    """The completion rates of tonight's skills in all nights, up to tonight; a night in which it is unknown is left out."""
+    found: dict[str, list[tuple[str, float]]] = {}
+    for skill in suite.skills:
+        nights = list(history.points.get(skill.report.skill_key, []))
+        if (rate := skill.report.summary.known_completion) is not None:
+            nights.append((night_id, rate))
+        if nights and skill.classification.verdict != "failed":
+            found[skill.report.skill_key] = nights
+    return found

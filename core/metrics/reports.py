@@ -71,7 +71,8 @@ def _flags(table: ItemTable, column: str) -> FloatArray | None:
 
 def _spread(table: ItemTable) -> dict[str, FloatArray]:
     cells = [known_mapping(cell) or {} for cell in table.frame["dimensions"].tolist()]
-    scores = {name: np.full(len(cells), np.nan) for name in in_order(name for cell in cells for name in cell)}
+    names = in_order(name for index in table.order.tolist() for name in cells[index])
+    scores = {name: np.full(len(cells), np.nan) for name in names}
     for index, cell in enumerate(cells):
         for name, value in cell.items():
             scores[name][index] = _number(name, value)

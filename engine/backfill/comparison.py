@@ -71,8 +71,9 @@ def _row(skill: SkillDiff, before: Mapping[Key, PeriodResult], after: Mapping[Ke
     interval = now.report.summary.confidence_interval
     row |= {f"ci_{name}": getattr(interval, name) for name in ("lower", "upper", "level", "method")}
     row |= _figures(now.report, "") | (_figures(then.report, "before_") if then else {})
-    if then is not None:
-        row["completion_delta"] = row["completion_rate"] - row["before_completion_rate"]
+    rates = row["completion_rate"], row.get("before_completion_rate")
+    if None not in rates:
+        row["completion_delta"] = rates[0] - rates[1]
     if (statistics := skill.statistics) is not None:
         row |= {name: getattr(statistics, name) for name in ("tasks", "mean_difference", "p_value", "adjusted_p")}
         row |= {"difference_lower": statistics.interval.lower, "difference_upper": statistics.interval.upper}
@@ -82,10 +83,10 @@ def _row(skill: SkillDiff, before: Mapping[Key, PeriodResult], after: Mapping[Ke
 def _figures(report: SkillCompletionReport, prefix: str) -> dict[str, Any]:
     summary = report.summary
     return {
-        f"{prefix}completion_rate": summary.completion_rate,
+        f"{prefix}completion_rate": summary.known_completion,
         f"{prefix}error_rate": summary.error_rate,
         f"{prefix}p95_ms": report.latency.p95_ms,
-        f"{prefix}composite_score": summary.composite_score,
+        f"{prefix}composite_score": summary.composite_score if summary.has_verdict else None,
     }
 
 

@@ -102,6 +102,8 @@ def _point(row: dict[str, Any]) -> TrendPoint:
         run_id=row["run_id"],
         skill_version=row["skill_version"],
         benchmark_version=row["benchmark_version"],
-        value=row["completion_rate"],
-        interval=ConfidenceInterval(**{name: row[f"ci_{name}"] for name in ("lower", "upper", "level", "method")}),
+        value=(rate := row["completion_rate"]),
+        interval=None
+        if rate is None
+        else ConfidenceInterval(**{name: row[f"ci_{name}"] for name in ("lower", "upper", "level", "method")}),
     )

@@ -75,7 +75,7 @@ def _payload(summary: NightSummary, skill: SkillOutcome) -> dict[str, Any]:
     since = skill.classification.lost.since if skill.classification.lost else summary.night_id
     return {
         "skill": skill.report.skill_key,
-        "completionRate": skill.report.summary.completion_rate,
+        "completionRate": skill.report.summary.known_completion,
         "explanation": skill.classification.explanation,
         "tasks": skill.classification.tasks,
         "rule": skill.classification.rule,
@@ -133,7 +133,7 @@ def _row(skill: SkillOutcome) -> dict[str, Any]:
         "verdict": classification.verdict,
         "good": skill.good,
         "last_good_run_id": skill.last_good,
-        "completion_rate": report.summary.completion_rate,
+        "completion_rate": report.summary.known_completion,
         "mean_difference": last.mean_difference if last else None,
         "adjusted_p": last.adjusted_p if last else None,
         "moved_tasks": classification.tasks,

@@ -245,7 +245,7 @@ def _skill_json(skill: SkillOutcome) -> dict[str, Any]:
     lost = skill.classification.lost
     return {
         "skill": skill.report.skill_key,
-        "completionRate": skill.report.summary.completion_rate,
+        "completionRate": skill.report.summary.known_completion,
         "forbiddenItems": skill.forbidden_items,
         "verdict": skill.classification.verdict,
         "good": skill.good,

@@ -7,9 +7,12 @@ import re
 import subprocess
 import sys
 import tomllib
+from importlib.metadata import distributions
 from pathlib import Path
 
 import pytest
+from packaging.specifiers import SpecifierSet
+from packaging.utils import canonicalize_name
 
 from eval_skills.core import errors
 
@@ -116,3 +119,16 @@ def test_the_tree_of_errors_is_drawn_as_it_is() -> None:
 def test_every_error_says_in_a_line_what_it_means() -> None:
     classes = [found for _, found in inspect.getmembers(errors, inspect.isclass) if found.__module__ == errors.__name__]
     assert all((found.__doc__ or "").splitlines()[0].endswith(".") or ":" in (found.__doc__ or "") for found in classes)
+
+
+def test_the_pinned_versions_install_on_the_oldest_python_that_is_promised() -> None:
+    """A Linux distribution keeps the first releases of a Python for years: Debian 12 has 3.11.2."""
+    promised = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["requires-python"]
+    oldest = promised.removeprefix(">=") + ".0"
+    pins = dict(line.split("==") for line in (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines() if "==" in line)
+    pinned = {canonicalize_name(name): version for name, version in pins.items()}
+    installed = {canonicalize_name(each.metadata["Name"]): each for each in distributions()}
+    compared = {name for name, version in pinned.items() if name in installed and installed[name].version == version}
+    assert len(compared) > len(pinned) / 2
+    wants = {name: installed[name].metadata.json.get("requires_python", "") for name in compared}
+    assert [f"{name} wants Python {wanted}" for name, wanted in wants.items() if oldest not in SpecifierSet(str(wanted))] == []

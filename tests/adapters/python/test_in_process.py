@@ -169,15 +169,20 @@ async def test_a_generator_that_gives_too_much_is_closed(target: Any) -> None:
 
 @pytest.mark.parametrize("target", ENDLESS)
 async def test_a_generator_that_never_ends_ends_at_its_time_limit(target: Any) -> None:
+    before = threads_of_calls()  # other tests leave calls behind that never end
     with pytest.raises(SkillTimeout, match=r"no answer within 0.05 s"):
         await call(target, timeout_s=0.05, max_output_bytes=2**40)
-    assert await all_calls_ended()
+    assert await have_ended(before)
 
 
-async def all_calls_ended() -> bool:
-    """Whether no thread of a call is left after a while."""
+def threads_of_calls() -> set[threading.Thread]:
+    return {thread for thread in threading.enumerate() if thread.name == "eval-skills-call"}
+
+
+async def have_ended(before: set[threading.Thread]) -> bool:
+    """Whether no thread of a call but those of `before` is left after a while."""
     until = time.monotonic() + 60
-    while any(thread.name == "eval-skills-call" for thread in threading.enumerate()):
+    while threads_of_calls() - before:
         if time.monotonic() > until:
             return False
         await asyncio.sleep(0.01)

@@ -49,6 +49,13 @@ def test_each_skill_has_its_own_whatever_the_order_of_the_rows() -> None:
     assert [means(report) for report in reports(*rows)] == [{"x": (0.25, 2)}, {"x": (0.75, 2)}]
 
 
+def test_which_item_ended_first_does_not_change_the_order_of_the_names() -> None:
+    rows = [{"task_id": "a", "dimensions": {"zeal": 1.0}}, {"task_id": "b", "dimensions": {"duration": 1.0, "zeal": 0.0}}]
+    for ended in (rows, rows[::-1]):
+        [report] = reports(*ended)
+        assert list(report.dimensions) == ["zeal", "duration"]
+
+
 def test_columns_of_their_own_stand_in_for_the_map() -> None:
     [report] = reports({"tool_accuracy": 0.5, "forbidden_tools_called": 2}, {"tool_accuracy": None, "forbidden_tools_called": 0})
     assert means(report) == {"tool_accuracy": (0.5, 1)}

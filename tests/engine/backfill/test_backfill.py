@@ -32,6 +32,17 @@ def test_each_day_is_compared_with_the_one_before_paired_by_task(store: Store, d
     assert summary.line == "recompute: 3 periods; 1 worse, 1 inconclusive"
 
 
+def test_a_day_of_an_outage_has_no_completion_and_is_compared_with_nothing(store: Store, landed_run: LandedRun) -> None:
+    landed_run(RIGHT, at=START)
+    down = {"status": "error", "passed": False, "score": 0.0, "output": None, "error_kind": "infra", "error_message": "refused"}
+    landed_run(RIGHT, at=START + DAY, **down)
+    summary = backfill(store)
+    assert shown(summary)[1][1:3] == (None, None)
+    assert (summary.rows[1]["composite_score"], summary.rows[1]["error_rate"]) == (None, 1.0)
+    ((_, points),) = summary.trend().items()
+    assert [point.value for point in points] == [1.0, None]
+
+
 def test_what_is_printed_is_what_is_in_the_table(store: Store, days: Days) -> None:
     days(RIGHT, WRONG)
     summary = backfill(store)

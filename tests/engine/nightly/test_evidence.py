@@ -130,6 +130,15 @@ def test_a_skill_that_cannot_be_reached_still_has_its_last_good_night(nights: Ni
     assert (down.classification.verdict, down.last_good) == ("failed", first.run_id)
 
 
+def test_a_night_without_any_verdict_has_no_completion(nights: Nights) -> None:
+    for outcome in (FINE, dict.fromkeys(TASKS, "i"), FINE):
+        nights.night(outcome)
+    rows = nights.store.tables.dataset("nights").to_table().sort_by("night_id").to_pylist()
+    assert [row["completion_rate"] for row in rows] == [1.0, None, 1.0]
+    ((_, points),) = suite_history(nights.store, "sums").points.items()
+    assert [rate for _, rate in points] == [1.0, 1.0]
+
+
 @pytest.mark.slow
 def test_a_week_of_nights(nights: Nights) -> None:
     first, second = nights.night(FINE), nights.night(FINE)
