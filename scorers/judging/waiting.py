@@ -1,4 +1,4 @@
-"""For callers that cannot await: one event loop in a thread of its own, on which their questions are asked."""
+"""One event loop in a thread of its own, on which models are asked for callers that cannot await, or whose loops come and go."""
 
 from __future__ import annotations
 
@@ -19,6 +19,17 @@ def wait_for(work: Coroutine[Any, Any, T]) -> T:
     loop is the same for all, since connections are bound to the loop that opened them.
     """
     return asyncio.run_coroutine_threadsafe(work, _loop()).result()
+
+
+async def on_the_common_loop(work: Coroutine[Any, Any, T]) -> T:
+    """The result of `work`, which runs on the loop of `wait_for` and is cancelled with the caller.
+
+    A connection lives as long as the loop that opened it: where each call has a loop of its own, as in ``asyncio.run`` and in tests,
+    each would leave one open.
+    """
+    if somebody_waits():
+        return await work
+    return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, _loop()))
 
 
 def somebody_waits() -> bool:

@@ -18,7 +18,7 @@ from eval_skills.scorers.judging.given import given_judge
 from eval_skills.scorers.judging.judge import Judge, Ruling
 from eval_skills.scorers.judging.judges import Judges
 from eval_skills.scorers.judging.prompt import Material, Message, Question
-from eval_skills.scorers.judging.waiting import wait_for
+from eval_skills.scorers.judging.waiting import on_the_common_loop, wait_for
 from eval_skills.scorers.trajectory.langgraph_thread import in_openais_form
 from eval_skills.scorers.trajectory.prompts import (
     ROLE,
@@ -88,9 +88,10 @@ class Run(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """A factory's arguments, checked: how runs are judged."""
+    """A factory's arguments, checked: how runs are judged. The judge `is_given` where it asks an object of the caller's."""
 
     judge: Judge
+    is_given: bool
     prompt: PromptTemplate | PromptFunction | ChatTemplate
     role: str
     reply: type[JudgedReply]
@@ -129,6 +130,7 @@ class Asking:
             raise InputError("given beside a prompt that makes its own messages; put it among them", path="system")
         return cls(
             judge=_judge(model, judge, settings),
+            is_given=judge is not None,
             prompt=checked,
             role=_role(system),
             reply=reply,
@@ -143,9 +145,14 @@ class Asking:
         """The result for the run that `read` returns; for None, which is no run, the lowest score, and no model is asked."""
         with feedback(self.key) as log:
             run = read()
-            result = self._nothing() if run is None else self._result(await self.judge.ask(await self._question(run)))
+            result = self._nothing() if run is None else self._result(await self._ruling(await self._question(run)))
             log(result)
         return result
+
+    async def _ruling(self, question: Question[JudgedReply]) -> Ruling[JudgedReply]:
+        """A caller's object is asked on the caller's loop, to which its connections belong."""
+        asked = self.judge.ask(question)
+        return await (asked if self.is_given else on_the_common_loop(asked))
 
     def _nothing(self) -> JudgedResult:
         """An empty trajectory is not a good one."""

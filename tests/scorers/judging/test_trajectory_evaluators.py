@@ -9,6 +9,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import psutil
 import pytest
 from langchain_core.messages import AIMessage
 
@@ -205,6 +206,19 @@ def test_what_is_not_given_is_refused_and_nobody_is_asked(
     with pytest.raises(ValueError, match=message):
         evaluator(model, prompt=prompt)(**given)
     assert model.asked == []
+
+
+def test_no_loop_leaves_a_connection_open(model: ScriptedModel) -> None:
+    model.otherwise = reply()
+    judge = create_async_trajectory_llm_as_judge(model=MODEL, settings={"llm": {"apiBase": model.url}})
+
+    def open_after(question: str) -> int:
+        asyncio.run(judge(outputs=[{"role": "user", "content": question}, *OUTPUTS[1:]]))
+        return psutil.Process().num_fds()
+
+    first = open_after("first")
+    assert [open_after(f"again {number}") for number in range(3)] == [first] * 3
+    assert len(model.asked) == 4
 
 
 def test_equal_questions_are_paid_for_once(model: ScriptedModel) -> None:
