@@ -24,8 +24,8 @@ def wait_for(work: Coroutine[Any, Any, T]) -> T:
 async def on_the_common_loop(work: Coroutine[Any, Any, T]) -> T:
     """The result of `work`, which runs on the loop of `wait_for` and is cancelled with the caller.
 
-    A connection lives as long as the loop that opened it: where each call has a loop of its own, as in ``asyncio.run`` and in tests,
-    each would leave one open.
+    A connection lives as long as the loop that opened it: where each call has a loop of its own, as in ``asyncio.run`` and in
+    tests, each would leave one open.
     """
     if somebody_waits():
         return await work
