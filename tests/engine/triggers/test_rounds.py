@@ -17,7 +17,7 @@ from eval_skills.engine.evaluation.in_process import evaluate_in_process
 from eval_skills.engine.evaluation.plan import make_plan
 from eval_skills.engine.skill_effect.arms import Agent
 from eval_skills.engine.triggers.experiment import PreparedTriggers, as_evaluation, read_queries, triggers_of_reports
-from eval_skills.engine.triggers.optimizing import Candidate, Measured, Optimized, Setting, halves, keep, optimize
+from eval_skills.engine.triggers.optimizing import Candidate, Halves, Measured, Optimized, Setting, halves, keep, optimize
 
 AGENT = """
 read -r prompt
@@ -41,17 +41,30 @@ echo '{"type": "answer", "content": "done"}'
 GOOD = "Adds up columns."
 
 
+def asked(setting: Setting, columns: int, paint: int = 2) -> Setting:
+    """The same skill with so many queries that should load it, and so many near-misses."""
+    queries = [{"query": f"columns {number}", "should_trigger": True} for number in range(columns)]
+    queries += [{"query": f"paint {number}", "should_trigger": False} for number in range(paint)]
+    file = setting.source / "evals" / "eval_queries.json"
+    file.write_text(json.dumps(queries))
+    return replace(setting, halves=halves(read_queries(file)))
+
+
 @pytest.fixture
 def setting(tmp_path: Path) -> Setting:
+    """Seven queries and a near-miss to train, five and one held out: as few as can prove anything."""
     source = tmp_path / "csv"
     (source / "evals").mkdir(parents=True)
     (source / "SKILL.md").write_text("---\nname: csv\ndescription: Does things.\nlicense: MIT\n---\n# Body\n")
-    asked = [{"query": f"columns {number}", "should_trigger": True} for number in range(16)]
-    asked += [{"query": f"paint {number}", "should_trigger": False} for number in range(4)]
-    (source / "evals" / "eval_queries.json").write_text(json.dumps(asked))
     (tmp_path / "agent.sh").write_text(AGENT)
     agent = Agent(runtime="custom", config={"command": f"sh {tmp_path / 'agent.sh'}"})
-    return Setting(source, [], agent, tmp_path / "root", halves(read_queries(source / "evals" / "eval_queries.json")))
+    return asked(Setting(source, [], agent, tmp_path / "root", Halves([], [])), 12)
+
+
+@pytest.fixture
+def small(setting: Setting) -> Setting:
+    """Three queries to train and three held out, where nothing is to be proven."""
+    return asked(setting, 4)
 
 
 def rounds(setting: Setting, descriptions: Sequence[str | JudgeError], told: list[Candidate] | None = None) -> Optimized:
@@ -78,11 +91,11 @@ def rounds(setting: Setting, descriptions: Sequence[str | JudgeError], told: lis
 @pytest.mark.slow
 def test_what_is_proven_on_held_out_queries_is_better_and_can_be_kept(setting: Setting) -> None:
     found = rounds(setting, ["Mows lawns.", GOOD])
-    assert [each.share for each in found.tried] == [pytest.approx(2 / 12), pytest.approx(2 / 12), 1.0]
+    assert [each.share for each in found.tried] == [pytest.approx(1 / 8), pytest.approx(1 / 8), 1.0]
     assert found.best is not None
     assert found.is_proven
     assert found.rewritten is not None
-    assert len(found.rewritten.queries) == 8
+    assert len(found.rewritten.queries) == 6
     assert found.rewritten.recall.rate == 1.0
     keep(setting.source, found.tried[0].description, found.best.description)
     kept = read_agent_skill(setting.source)
@@ -90,10 +103,10 @@ def test_what_is_proven_on_held_out_queries_is_better_and_can_be_kept(setting: S
 
 
 @pytest.mark.slow
-def test_a_description_that_does_no_better_in_training_is_not_compared(setting: Setting) -> None:
-    found = rounds(setting, ["Mows lawns."])
+def test_a_description_that_does_no_better_in_training_is_not_compared(small: Setting) -> None:
+    found = rounds(small, ["Mows lawns."])
     assert (found.best, found.is_proven, len(found.runs)) == (None, False, 2)
-    assert read_agent_skill(setting.source).description == "Does things."
+    assert read_agent_skill(small.source).description == "Does things."
 
 
 @pytest.mark.slow
@@ -101,36 +114,33 @@ def test_outages_of_the_original_prove_nothing(setting: Setting) -> None:
     skill = setting.source / "SKILL.md"
     skill.write_text(skill.read_text().replace("Does things.", "OUTAGE"))
     found = rounds(setting, [GOOD])
-    assert (found.tried[0].share, found.tried[0].unobserved) == (1.0, 10)  # near-misses alone were observed
-    assert not found.is_proven
+    assert (found.tried[0].share, found.tried[0].unobserved) == (1.0, 7)  # near-misses alone were observed
+    assert (found.best, found.is_proven) == (None, False)
 
 
 @pytest.mark.slow
 def test_a_description_that_is_always_loaded_is_not_kept(setting: Setting) -> None:
     """The larger half of the queries improves, so the comparison over all of them says better."""
-    asked = [{"query": f"columns {number}", "should_trigger": True} for number in range(40)]
-    asked += [{"query": f"paint {number}", "should_trigger": False} for number in range(4)]
-    file = setting.source / "evals" / "eval_queries.json"
-    file.write_text(json.dumps(asked))
-    found = rounds(replace(setting, halves=halves(read_queries(file))), ["All columns, and paint."])
+    found = rounds(asked(setting, 20), ["All columns, and paint."])
     assert found.difference is not None
     assert found.difference.verdict == "better"
     assert (found.is_proven, found.harm) == (False, "near-misses did worse with it, or could have in missing runs")
 
 
 @pytest.mark.slow
-def test_a_round_without_a_description_loses_no_earlier_one(setting: Setting) -> None:
+def test_a_round_without_a_description_loses_no_earlier_one(small: Setting) -> None:
     told: list[Candidate] = []
-    found = rounds(setting, ["Adds columns to lawns, paint 1.", JudgeError("no reply", code="JUDGE_TIMEOUT")], told)
+    found = rounds(small, ["Adds columns to lawns, paint 1.", JudgeError("no reply", code="JUDGE_TIMEOUT")], told)
     assert found.ended == "round 2 gave no description: no reply"
     assert [each.description for each in told] == ["Does things.", "Adds columns to lawns, paint 1."]
+    assert found.best is told[1]
     with pytest.raises(JudgeError, match="no reply"):
-        rounds(setting, [JudgeError("no reply", code="JUDGE_TIMEOUT")])
+        rounds(small, [JudgeError("no reply", code="JUDGE_TIMEOUT")])
 
 
 @pytest.mark.slow
-def test_a_description_that_comes_again_ends_the_rounds(setting: Setting) -> None:
-    found = rounds(setting, ["Does things.", GOOD])
+def test_a_description_that_comes_again_ends_the_rounds(small: Setting) -> None:
+    found = rounds(small, ["Does things.", GOOD])
     assert (len(found.tried), found.ended) == (1, "round 1 gave a description again that was tried before")
 
 
