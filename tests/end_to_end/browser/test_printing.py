@@ -36,6 +36,12 @@ def sheets(page: Page) -> list[str]:
     return [plain(sheet.extract_text()) for sheet in PdfReader(BytesIO(page.printed())).pages]
 
 
+@pytest.fixture(scope="module")
+def printed() -> dict[str, list[str]]:
+    """The sheets of the kinds that were printed so far: to read the sixty of the longest takes six seconds."""
+    return {}
+
+
 def plain(text: str) -> str:
     """A text without spaces and ligatures: a printer breaks lines where it must, and joins letters."""
     return "".join(unicodedata.normalize("NFKC", text).split())
@@ -49,10 +55,13 @@ def on_paper(page: Page) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_cell_of_every_table_is_on_paper_and_the_screen_is_as_it_was(page: Page, tmp_path: Path, kind: str) -> None:
+def test_every_cell_of_every_table_is_on_paper_and_the_screen_is_as_it_was(
+    page: Page, tmp_path: Path, kind: str, printed: dict[str, list[str]]
+) -> None:
     page.open(KINDS[kind](tmp_path))
     before = page.value(STATE)
-    text = "".join(sheets(page))
+    printed[kind] = sheets(page)
+    text = "".join(printed[kind])
     missing = [each for each in page.value(TEXTS) if plain(each) not in text]
     assert missing == []
     assert page.value(STATE) == before
@@ -80,9 +89,10 @@ def test_nothing_is_wider_than_a_sheet_and_every_bar_is_drawn(page: Page, tmp_pa
     assert page.value("getComputedStyle(document.body).color") == "rgb(27, 32, 39)", "ink is dark on paper, also in the dark"
 
 
-def test_every_skill_has_its_section_with_all_its_rows_and_heads_repeat(page: Page, tmp_path: Path) -> None:
-    page.open(many_skills(tmp_path))
-    found = sheets(page)
+def test_every_skill_has_its_section_with_all_its_rows_and_heads_repeat(
+    request: pytest.FixtureRequest, tmp_path: Path, printed: dict[str, list[str]]
+) -> None:
+    found = printed.get("many_skills") or sheets(request.getfixturevalue("page").open(many_skills(tmp_path)))
     text = "".join(found)
     for name in ("busy", *(f"skill_{number}" for number in range(8)), "a_skill_with_a_name_" + "that_is_much_too_long_" * 3):
         assert text.count(f"{name}@1.0.0Completion") == 1, name
