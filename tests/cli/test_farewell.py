@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
 from pathlib import Path
+from time import sleep
 
 import psutil
 import pytest
+
+from tests.warm_command import WarmCommand
 
 CALL = """
 import signal, sys
@@ -28,26 +32,17 @@ finally:
         pytest.param("SIG_IGN", "False True", id="under-nohup-the-call-outlives-its-terminal"),
     ],
 )
-def test_a_closed_terminal(started_with: str, ends: str) -> None:
-    done = subprocess.run([sys.executable, "-c", CALL, started_with], capture_output=True, text=True, timeout=180)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines()[-1] == ends
+def test_a_closed_terminal(warm_command: WarmCommand, started_with: str, ends: str) -> None:
+    code, out, err = warm_command.python(CALL, started_with).output(180)
+    assert code == 0, err
+    assert out.splitlines()[-1] == ends
 
 
 def asked(tmp_path: Path, *arguments: str) -> subprocess.Popen[bytes]:
-    """``eval-skills query`` in a process of its own, in a project with an empty store."""
+    """``eval-skills query`` in a process that starts anew, in a project with an empty store."""
     (tmp_path / "eval-store").mkdir()
     command = [sys.executable, "-m", "eval_skills.cli", "query", *arguments]
     return subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-
-
-def interrupted(process: subprocess.Popen[bytes]) -> tuple[int, bytes]:
-    """The exit code and the last line on stderr after Ctrl-C, within a second where the machine has time."""
-    process.send_signal(signal.SIGINT)
-    try:
-        return process.wait(timeout=5), process.communicate()[1].splitlines()[-1]
-    finally:
-        process.kill()
 
 
 @pytest.mark.slow
@@ -59,16 +54,29 @@ def test_ctrl_c_ends_a_query(tmp_path: Path, cpu_s: float) -> None:
     watched = psutil.Process(process.pid)
     while sum(watched.cpu_times()[:2]) < cpu_s:
         assert process.poll() is None
-    assert interrupted(process) == (130, b"eval-skills: interrupted")
+        sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    try:
+        assert (process.wait(timeout=5), process.communicate()[1].splitlines()[-1]) == (130, b"eval-skills: interrupted")
+    finally:
+        process.kill()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("form", ["--csv", "--json"])
-def test_ctrl_c_ends_a_query_whose_answer_nobody_reads(tmp_path: Path, form: str) -> None:
-    process = asked(tmp_path, "SELECT range, repeat('x', 50) AS x FROM range(100000)", form)
-    assert process.stdout is not None
-    assert process.stdout.read(1)
-    assert interrupted(process) == (130, b"eval-skills: interrupted")
+def test_ctrl_c_ends_a_query_whose_answer_nobody_reads(tmp_path: Path, warm_command: WarmCommand, form: str) -> None:
+    (tmp_path / "eval-store").mkdir()
+    call = ["query", "SELECT range, repeat('x', 50) AS x FROM range(10000)", form]
+    reader, writer = os.pipe()
+    with open(reader, "rb", 0) as unread, (tmp_path / "told").open("w+b") as err:
+        with open(writer, "wb", 0) as out:
+            process = warm_command.start(call, cwd=tmp_path, environment=dict(os.environ), out=out, err=err)
+        assert unread.read(1)
+        os.kill(process.pid, signal.SIGINT)
+        try:  # within a second where the machine has time
+            assert (process.wait(5), (tmp_path / "told").read_bytes().splitlines()[-1]) == (130, b"eval-skills: interrupted")
+        finally:
+            process.kill()
 
 
 @pytest.mark.slow
