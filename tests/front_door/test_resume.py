@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import signal
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +15,11 @@ from eval_skills.core.errors import InputError, UsageError, UserError
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.evaluation.in_process import evaluate_in_process
 from eval_skills.engine.evaluation.plan import make_plan
+from tests.warm_command import WarmCommand
 
 TASKS: list[dict[str, Any]] = [{"id": f"t{number}", "input": number, "expected": number} for number in range(6)]
 ROOT = Path(__file__).parents[2]
+RUN = "import runpy, sys; runpy.run_path(sys.argv.pop(1), run_name='__main__')"
 PROGRAM = """
 import os, signal, sys, time
 import eval_skills as es
@@ -60,12 +60,11 @@ def store(tmp_path: Path) -> Path:
     return tmp_path / "store"
 
 
-def test_a_killed_program_asks_only_what_has_no_result(tmp_path: Path) -> None:
+def test_a_killed_program_asks_only_what_has_no_result(tmp_path: Path, warm_command: WarmCommand) -> None:
     (tmp_path / "program.py").write_text(PROGRAM)
-    first = subprocess.run([sys.executable, "program.py", "first"], cwd=tmp_path, capture_output=True, text=True, timeout=120)
-    assert first.returncode == -signal.SIGKILL, first.stderr
-    again = subprocess.run([sys.executable, "program.py"], cwd=tmp_path, capture_output=True, text=True, timeout=120)
-    assert (again.stdout, again.stderr) == ("1.0 6 []\n", "")
+    code, _, told = warm_command.python(RUN, "program.py", "first", cwd=tmp_path).output(120)
+    assert code == -signal.SIGKILL, told
+    assert warm_command.python(RUN, "program.py", cwd=tmp_path).output(120) == (0, "1.0 6 []\n", "")
     assert (tmp_path / "calls").read_text().split() == ["0", "1", "2", "3", "3", "4", "5"]
 
 
