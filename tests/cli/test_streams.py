@@ -15,6 +15,7 @@ import pytest
 import eval_skills as es
 from eval_skills.cli.context import print_json
 from eval_skills.cli.streams import print_everywhere
+from tests.warm_command import PROGRAM, WarmCommand
 
 TEXT = "– 5 → 6 ✔ ± … Grüße 東 \U0001f600 \ud800"
 
@@ -44,37 +45,70 @@ def test_json_keeps_every_character(monkeypatch: pytest.MonkeyPatch) -> None:
     assert json.loads(written.getvalue()) == {"text": TEXT}
 
 
+WITH_ENCODING = """
+import sys
+encoding = sys.argv.pop(1)
+for stream in (sys.stdout, sys.stderr):  # as Python itself does at its start
+    stream.reconfigure(encoding=encoding, errors="strict" if stream is sys.stdout else "backslashreplace")
+from eval_skills.cli.main import main
+main()
+"""
+
+
 @pytest.mark.parametrize("encoding", ["ascii", "cp1252", "utf-8"])
-def test_a_command_shows_its_result_on_every_stream(encoding: str, tmp_path: Path) -> None:
+def test_a_command_shows_its_result_on_every_stream(encoding: str, tmp_path: Path, warm_command: WarmCommand) -> None:
     es.evaluate(lambda text: text, [{"input": "ü", "expected": "…"}], store=tmp_path / "eval-store")
-    environment = dict(os.environ) | {"HOME": str(tmp_path), "PYTHONIOENCODING": encoding}
 
     def printed(*arguments: str) -> str:
-        command = [sys.executable, "-m", "eval_skills.cli", *arguments]
-        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, check=False)
-        assert done.returncode == 0, done.stderr
-        return done.stdout.decode(encoding)
+        file = tmp_path / "printed"
+        with file.open("wb") as out, (tmp_path / "told").open("wb") as err:
+            call = [PROGRAM, WITH_ENCODING, encoding, *arguments]
+            process = warm_command.start(call, cwd=tmp_path, environment=environment_of(tmp_path), out=out, err=err)
+        assert process.wait(120) == 0, (tmp_path / "told").read_bytes()
+        return file.read_bytes().decode(encoding)
 
     shown = printed("query", "SELECT '→ ' || output AS said FROM items")
     assert ("→" if encoding == "utf-8" else "->") in shown
     assert json.loads(printed("query", "SELECT '→ 東' AS said FROM items", "--json")) == [{"said": "→ 東"}]
 
 
-def run_in_shell(command: str, tmp_path: Path) -> subprocess.CompletedProcess[str]:
+def environment_of(folder: Path) -> dict[str, str]:
+    return dict(os.environ) | {"HOME": str(folder)}
+
+
+def run_in_shell(command: str, tmp_path: Path, **more: str) -> subprocess.CompletedProcess[str]:
+    """The command line's process starts anew: what it finds at its start, and what Python does at its end, is the subject."""
     program = f"{shlex.quote(sys.executable)} -m eval_skills.cli"
-    environment = dict(os.environ) | {"HOME": str(tmp_path)}
     script = f"set -o pipefail; {command.replace('eval-skills', program)}"
+    environment = environment_of(tmp_path) | more
     return subprocess.run(["bash", "-c", script], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
 
 
-def test_output_that_nobody_reads_to_its_end_is_not_done(tmp_path: Path) -> None:
+def test_output_that_nobody_reads_to_its_end_is_not_done(tmp_path: Path, warm_command: WarmCommand) -> None:
     es.evaluate(lambda text: text, [{"input": "a", "expected": "b"}], store=tmp_path / "eval-store")
-    query = "eval-skills query 'SELECT * FROM range(100000)' --json"
-    assert [run_in_shell(f"{query}{rest}", tmp_path).returncode for rest in (" | tail -1", " | head -1")] == [0, 141]
+    query = ["query", "SELECT '→', * FROM range(10000)", "--json"]
+    assert warm_command.start(query, cwd=tmp_path, environment=environment_of(tmp_path)).output(120)[0] == 0
+    done = run_in_shell(f"eval-skills {shlex.join(query)} | head -3", tmp_path, PYTHONIOENCODING="ascii")
+    assert (done.returncode, "\\u2192" in done.stdout, done.stderr) == (141, True, "")
 
 
-def test_a_closed_stream_changes_no_exit_code(tmp_path: Path) -> None:
-    assert run_in_shell("eval-skills scorers >&-", tmp_path).returncode == 0
-    done = run_in_shell("eval-skills scorers exact_match 2>&- <&-", tmp_path)
-    assert (done.returncode, "exact_match" in done.stdout) == (0, True)
+WITH_CLOSED = """
+import os, sys
+for number in map(int, sys.argv.pop(1)):  # so a Python finds them that starts with `>&-`
+    os.close(number)
+    setattr(sys, ("stdin", "stdout", "stderr")[number], None)
+from eval_skills.cli.main import main
+main()
+"""
+
+
+def test_a_closed_stream_changes_no_exit_code(tmp_path: Path, warm_command: WarmCommand) -> None:
+    def called(closed: str, *arguments: str) -> tuple[int, str]:
+        call = [PROGRAM, WITH_CLOSED, closed, *arguments]
+        code, out, _ = warm_command.start(call, cwd=tmp_path, environment=environment_of(tmp_path)).output(120)
+        return code, out
+
+    assert called("1", "scorers") == (0, "")
+    code, out = called("20", "scorers", "exact_match")
+    assert (code, "exact_match" in out) == (0, True)
     assert run_in_shell("eval-skills scorers nonesuch >&- 2>&-", tmp_path).returncode == 2
