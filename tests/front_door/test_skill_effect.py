@@ -16,8 +16,8 @@ from eval_skills.engine.skill_effect.experiment import stored_effect
 from tests.front_door.test_result import ATTACK, read_html
 
 AGENT = """
-import json, pathlib, sys
-has_it = pathlib.Path(".agents/skills/csv-tools/SKILL.md").exists()
+import json, os, sys
+has_it = os.path.exists(".agents/skills/csv-tools/SKILL.md")
 if has_it:
     print(json.dumps({"type": "skill_loaded", "name": "csv-tools"}))
 print(json.dumps({"type": "step"}))
@@ -34,7 +34,7 @@ def agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     Path("csv-tools").mkdir()
     Path("csv-tools/SKILL.md").write_text("---\nname: csv-tools\ndescription: Reads tables.\n---\nSay yes.\n")
     Path("agent.py").write_text(AGENT)
-    return {"command": f"{sys.executable} {tmp_path / 'agent.py'}"}
+    return {"command": f"{sys.executable} -ISs {tmp_path / 'agent.py'}"}  # which loads no site-packages
 
 
 @pytest.mark.slow
