@@ -35,9 +35,11 @@ AGENT = """
 skill=.agents/skills/csv/SKILL.md
 if [ -f $skill ]; then
   echo '{"type": "skill_loaded", "name": "csv"}'
-  said=$(sed -n 's/^Say //p' $skill)
+  while read -r line; do
+    case $line in "Say "*) said=${line#Say } ;; esac
+  done < $skill
 else
-  said=$(cat BARE)
+  read -r said < BARE
 fi
 echo "{\\"type\\": \\"answer\\", \\"content\\": \\"$said\\"}"
 """
@@ -61,7 +63,7 @@ class Project:
     def write(self, skill: str, bare: str) -> None:
         """The Agent Skill has the agent say the one, and an agent without it says the other."""
         (self.folder / "csv" / "SKILL.md").write_text(f"---\nname: csv\ndescription: Reads tables.\n---\nSay {skill}\n")
-        (self.folder / "bare").write_text(bare)
+        (self.folder / "bare").write_text(f"{bare}\n")
 
     @property
     def request(self) -> NightlyRequest:
