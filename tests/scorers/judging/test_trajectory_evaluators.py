@@ -214,7 +214,7 @@ def test_no_loop_leaves_a_connection_open(model: ScriptedModel) -> None:
 
     def open_after(question: str) -> int:
         asyncio.run(judge(outputs=[{"role": "user", "content": question}, *OUTPUTS[1:]]))
-        return psutil.Process().num_fds()
+        return int(psutil.Process().num_fds())
 
     first = open_after("first")
     assert [open_after(f"again {number}") for number in range(3)] == [first] * 3
