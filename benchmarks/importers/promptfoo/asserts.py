@@ -105,6 +105,8 @@ class _Reading:
             raise Skip(f"its assertion {kind} is code")
         if kind not in _EVALUATORS:
             raise Skip(f"its assertion {row.data['type']} has no equivalent here")
+        if kind not in _VALUELESS and "value" in row.data and not row.has("value"):
+            raise Skip(f"its assertion {row.data['type']} has no value")
         _refuse_files(kind, row.data.get("value"))
         if row.data.keys() & {"provider", "rubricPrompt"}:
             self.say(_OWN_MODELS)
@@ -169,7 +171,7 @@ def _matches(_: str, row: Row) -> dict[str, Any]:
 
 
 def _is_json(_: str, row: Row) -> dict[str, Any]:
-    schema = row.data.get("value")
+    schema = row.data.get("value") if row.has("value") else None
     if isinstance(schema, str):
         try:
             schema = yaml.safe_load(schema)
@@ -230,6 +232,7 @@ _EVALUATORS: Mapping[str, Callable[[str, Row], dict[str, Any]]] = {
     "latency": _latency,
     "cost": _cost,
 }
+_VALUELESS = ("is-json", "latency", "cost")
 _REMARKS = {"llm-rubric": _JUDGED, "similar": _EMBEDDED, "similar:cosine": _EMBEDDED, "rouge-n": _TOKENS}
 
 

@@ -21,12 +21,29 @@ from eval_skills.core.text import excerpt
 _PLACE = re.compile(r"\{\{\s*([A-Za-z_][\w.]*)\s*\}\}")
 _MOST_TESTS = 10_000
 _EXPECTED = re.compile(r"__expected\d*")
-_ASSERTION = re.compile(r"(?P<type>(?:not-)?[a-z][a-z0-9-]*)(?:\((?P<threshold>[\d.]+)\))?(?::(?P<value>.*))?", re.DOTALL)
-_WITHOUT_VALUE = ("is-json", "cost", "latency")
-_THRESHOLDS = {"similar": 0.8, **dict.fromkeys(("cost", "latency", "levenshtein", "rouge-n"), 0.75)}
-"""What a cell means that gives none; in a configuration the defaults are others."""
-_LISTS = ("contains-all", "contains-any", "icontains-all", "icontains-any")
-_ALIASES = {"grade": "llm-rubric", "fn": "javascript", "eval": "javascript"}
+_TYPES = (
+    "answer-relevance|bleu|classifier|contains|contains-all|contains-any|contains-html|contains-json|contains-sql|"
+    "contains-xml|context-faithfulness|context-recall|context-relevance|conversation-relevance|cost|equals|factuality|"
+    "finish-reason|g-eval|gleu|guardrails|icontains|icontains-all|icontains-any|is-html|is-json|is-refusal|is-sql|"
+    "is-valid-function-call|is-valid-openai-function-call|is-valid-openai-tools-call|is-xml|javascript|latency|levenshtein|"
+    "llm-rubric|pi|meteor|model-graded-closedqa|model-graded-factuality|moderation|perplexity|perplexity-score|python|regex|"
+    "rouge-n|ruby|similar|similar:cosine|similar:dot|similar:euclidean|starts-with|tool-call-f1|skill-used|"
+    "trajectory:goal-success|trajectory:tool-args-match|trajectory:step-count|trajectory:tool-sequence|trajectory:tool-used|"
+    "trace-error-spans|trace-span-count|trace-span-duration|search-rubric|agent-rubric|webhook|word-count"
+)
+"""What a cell may ask for, in promptfoo's order (``BaseAssertionTypesSchema`` in its ``src/types/index.ts``)."""
+
+_ASSERTION = re.compile(
+    rf"(?P<type>(?:not-)?(?:{_TYPES}))(?:\((?P<threshold>[0-9]+(?:\.[0-9]+)?)\))?(?::(?P<value>.*))?", re.DOTALL
+)
+_THRESHOLDS = {
+    "similar": 0.8,
+    **dict.fromkeys(("cost", "latency", "levenshtein", "rouge-n"), 0.75),
+}
+"""Whose ``(number)`` is read, and what a cell means that gives none; in a configuration the defaults are others."""
+
+_PREFIXES = {"javascript:": "javascript", "fn:": "javascript", "eval:": "javascript", "grade:": "llm-rubric", "python:": "python"}
+_CODE_FILE = re.compile(r"file://.*?(?:(?P<python>\.py(?::.*)?)|\.[cm]?[jt]s(?::.*)?)", re.DOTALL)
 
 
 def is_promptfoo(source: Source) -> bool:
@@ -165,7 +182,7 @@ def _test_of_table(row: Row) -> Row:
     """The test in a row: ``__`` columns say what is expected, all others are variables."""
     own = {key: value for key, value in row.data.items() if key.startswith("__")}
     test: dict[str, Any] = {"vars": {key: value for key, value in row.data.items() if not key.startswith("__")}}
-    test["assert"] = [_assertion(str(value), row, key) for key, value in own.items() if _EXPECTED.fullmatch(key) and row.has(key)]
+    test["assert"] = [_assertion(str(value)) for key, value in own.items() if _EXPECTED.fullmatch(key) and row.has(key)]
     if row.has("__description"):
         test["description"] = row.text("__description")
     if row.has("__threshold"):
@@ -177,31 +194,26 @@ def _test_of_table(row: Row) -> Row:
     return Row(row.place, test | ({"metadata": metadata} if metadata else {}))
 
 
-def _assertion(text: str, row: Row, key: str) -> dict[str, Any]:
-    """The assertion that a cell says: ``contains: x``, ``latency(500)``; any other text is what the answer equals."""
+def _assertion(text: str) -> dict[str, Any]:
+    """The assertion that a cell says: ``contains: x``, ``latency(500)``, ``is-sql``; any other text is what the answer equals.
+
+    The value is None where the cell gives none. What has no equivalent here is read as well, so that its test is skipped.
+
+    Source: promptfoo's ``assertionFromString`` in its ``src/csv.ts``.
+    """
     text = text.strip()
-    found = _ASSERTION.fullmatch(text)
-    name = _ALIASES.get(found["type"], found["type"]) if found else ""
-    bare = name.removeprefix("not-")
-    if not found or bare not in _KNOWN or (found["value"] is None and bare not in _WITHOUT_VALUE):
-        if text.startswith("file://"):
-            return {"type": "javascript", "value": text}
+    for prefix, kind in _PREFIXES.items():
+        if text.startswith(prefix):
+            return {"type": kind, "value": text.removeprefix(prefix).strip()}
+    if (file := _CODE_FILE.fullmatch(text)) is not None:
+        return {"type": "python" if file["python"] else "javascript", "value": text}
+    if (found := _ASSERTION.fullmatch(text)) is None:
         return {"type": "equals", "value": text}
-    value: Any = (found["value"] or "").strip()
-    assertion: dict[str, Any] = {"type": name} | ({"value": value} if value else {})
-    if found["threshold"]:
-        try:
-            return assertion | {"threshold": float(found["threshold"])}
-        except ValueError:
-            raise row.refusal(f"give a number; got {excerpt(found['threshold'], 80)}", key) from None
-    return assertion | ({"threshold": _THRESHOLDS[bare]} if bare in _THRESHOLDS else {})
-
-
-_KNOWN = frozenset(
-    {"equals", "contains", "icontains", "starts-with", "regex", "llm-rubric", "javascript", "python", "similar", "levenshtein",
-     "rouge-n", "bleu", "contains-json", "contains-xml", "contains-sql", "factuality", "answer-relevance",
-     "model-graded-closedqa", "classifier", "webhook", *_WITHOUT_VALUE, *_LISTS}
-)  # fmt: skip
+    kind = found["type"]
+    assertion: dict[str, Any] = {"type": kind, "value": None if found["value"] is None else found["value"].strip()}
+    if (default := _THRESHOLDS.get(kind.removeprefix("not-"))) is not None:
+        assertion["threshold"] = float(found["threshold"] or default)
+    return assertion
 
 
 def _merged(row: Row, default: Mapping[str, Any], config: Mapping[str, Any]) -> Row:

@@ -189,6 +189,58 @@ async def test_tests_in_a_csv_file(tmp_path: Path) -> None:
 
 
 @each_row(
+    ("cell", "reason"),
+    [
+        *((each, f"its assertion {each.partition('(')[0].partition(':')[0]} has no equivalent here") for each in (
+            "contains-json", "not-contains-json", "contains-json: {type: object}", "contains-sql", "is-sql", "is-xml", "is-html",
+            "is-refusal", "word-count: 5", "moderation", "guardrails", "perplexity(5)", "perplexity-score(0.5)",
+            "answer-relevance", "context-faithfulness(0.9)", "is-valid-openai-tools-call", "not-is-valid-function-call",
+            "pi", "g-eval: kind", "meteor: x", "finish-reason: stop", "model-graded-closedqa: x",
+            "skill-used: pdf", "agent-rubric: x",
+        )),
+        ("trajectory:tool-used: search", "its assertion trajectory:tool-used has no equivalent here"),
+        ("python", "its assertion python is code"),
+        ("ruby: output", "its assertion ruby is code"),
+        ("fn: output", "its assertion javascript is code"),
+        ("file://check.py:good", "its assertion python is code"),
+        ("file://check.mjs", "its assertion javascript is code"),
+        ("file://answer.txt", "the value of its assertion equals is a file"),
+        ("contains", "its assertion contains has no value"),
+        ("not-regex:", "its assertion not-regex has no value"),
+    ],
+)  # fmt: skip
+def test_a_cell_that_asks_for_something_else_is_no_text_that_the_answer_must_equal(
+    tmp_path: Path, cell: str, reason: str
+) -> None:
+    quoted = cell.replace('"', '""')
+    (tmp_path / "x.csv").write_text(f'q,__expected\na,"{quoted}"\nb,contains: b\n')
+    found = import_tasks(tmp_path / "x.csv")
+    assert [task.id for task in found.benchmark.tasks] == ["line-3"]
+    assert found.skips() == [{"reason": reason, "count": 1, "places": [f"{tmp_path}/x.csv:2"]}]
+
+
+@each_row(
+    ("cell", "right", "wrong"),
+    [
+        ("is-json", ["{}"], ["is-json"]),
+        ("not-is-json", ["x"], ["{}"]),
+        ("is-json: {type: array}", ["[]"], ["{}"]),
+        ("equals(3): Hi", ["Hi"], ["equals(3): Hi"]),
+        ("pi is 3.14", ["pi is 3.14"], ["3.14"]),
+        ("contains-jsonl", ["contains-jsonl"], ["{}"]),
+        ("perplexity(x)", ["perplexity(x)"], ["x"]),
+        ("levenshtein(1): Bern", ["Born"], ["Berlin"]),
+        ("not-starts-with: Hi", ["Oh, Hi"], ["Hi"]),
+    ],
+)
+async def test_a_cell_says_what_it_says_there(tmp_path: Path, cell: str, right: list[str], wrong: list[str]) -> None:
+    (tmp_path / "x.csv").write_text(f'q,__expected\na,"{cell}"\n')
+    [task] = import_tasks(tmp_path / "x.csv").benchmark.tasks
+    assert [each for each in right if not (await score_response(task, SkillResponse(output=each))).passed] == []
+    assert [each for each in wrong if (await score_response(task, SkillResponse(output=each))).passed] == []
+
+
+@each_row(
     ("test", "reason"),
     [
         (asserting({"type": "javascript", "value": "output.length"}), "its assertion javascript is code"),
