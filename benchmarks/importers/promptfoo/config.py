@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from eval_skills.benchmarks.importers.promptfoo.asserts import scored_by, share
+from eval_skills.benchmarks.importers.promptfoo.templates import MoreThanVariables, rendered, rendered_prompt, resolved
 from eval_skills.benchmarks.importers.rows import Row, Skip, Task
 from eval_skills.benchmarks.importers.source import Source
 from eval_skills.benchmarks.importers.tables import TEXT_SUFFIXES, read_table
@@ -18,7 +19,6 @@ from eval_skills.core.documents.loading import LINES_SUFFIXES, numbered_json_lin
 from eval_skills.core.errors import InputError
 from eval_skills.core.text import excerpt
 
-_PLACE = re.compile(r"\{\{\s*([A-Za-z_][\w.]*)\s*\}\}")
 _MOST_TESTS = 10_000
 _EXPECTED = re.compile(r"__expected\d*")
 _TYPES = (
@@ -91,10 +91,13 @@ def promptfoo_task(row: Row, source: Source) -> Task:
 
 
 def _prompt(prompt: str, variables: Mapping[str, Any], source: Source) -> dict[str, str]:
-    if prompt.startswith("file://") or re.search(r"\{%|\{\{[^}]*\|", prompt):
-        source.say("the prompt is a file or holds more than plain {{variables}}: it is left out, the variables are asked")
-        return {}
-    return {"prompt": _PLACE.sub(lambda place: str(variables.get(place[1], place[0])), prompt)}
+    try:
+        if not prompt.startswith("file://"):
+            return {"prompt": rendered_prompt(prompt, variables)}
+    except MoreThanVariables:
+        pass  # it is left out, which is said
+    source.say("the prompt is a file or holds more than plain {{variables}}: it is left out, the variables are asked")
+    return {}
 
 
 def _variables(row: Row) -> dict[str, Any]:
@@ -109,7 +112,7 @@ def _variables(row: Row) -> dict[str, Any]:
         raise Skip("one of its variables is read from a file")
     if [] in given.values():
         raise Skip("one of its variables is an empty list, which makes no test")
-    return {str(name): value for name, value in given.items()}
+    return resolved({str(name): value for name, value in given.items()})
 
 
 def _rendered(value: Any, variables: Mapping[str, Any]) -> Any:
@@ -122,12 +125,12 @@ def _rendered(value: Any, variables: Mapping[str, Any]) -> Any:
         return {key: _rendered(part, variables) for key, part in value.items()}
     if isinstance(value, list):
         return [_rendered(part, variables) for part in value]
-    if not isinstance(value, str) or "{{" not in value:
+    if not isinstance(value, str):
         return value
-    text = _PLACE.sub(lambda place: str(variables.get(place[1], place[0])), value)
-    if "{{" in text:
-        raise Skip("an assertion holds a template that is more than plain variables")
-    return text
+    try:
+        return rendered(value, variables, objects=False)
+    except MoreThanVariables:
+        raise Skip("an assertion holds a template that is more than plain variables") from None
 
 
 def _default(config: Mapping[str, Any], source: Source) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import pytest
 
 from eval_skills.benchmarks import load_tasks
 from eval_skills.benchmarks.importers.importing import Imported, import_tasks
+from eval_skills.benchmarks.importers.promptfoo.templates import spelled
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import SkillResponse
 from eval_skills.scorers import score_response
@@ -160,6 +161,44 @@ def test_variables_and_the_rendered_prompt_are_asked_with_those_of_the_default_t
     assert [(each.type, each.negated) for each in tasks[0].evaluators or []] == [("regex", True), ("regex", False)]
 
 
+@each_row(
+    ("variables", "prompt", "rendered"),
+    [
+        ({"a": True, "b": None, "c": {"k": [1, "é"]}}, "{{a}}|{{ b }}|{{c}}|{{c.k}}", 'true||{"k":[1,"é"]}|[1,"é"]'),
+        ({"a": 1.0, "b": 0.5, "c": -2}, "{{a}} {{b}} {{c}}", "1 0.5 -2"),
+        ({"n": "{{who}} B", "who": "{{first.name}}", "first": {"name": "Ann"}}, "Hi {{n}}", "Hi Ann B"),
+        ({"a": "one\n"}, "{{a}}.", "one."),
+        ({"a": 'say "x"'}, '[{"role": "user", "content": "Hi {{a}}", "n": 1}]',
+         '[\n  {\n    "role": "user",\n    "content": "Hi say \\"x\\"",\n    "n": 1\n  }\n]'),
+        ({"a": "x"}, "{{a}} {{unknown}}", None),
+        ({"a": "x"}, "{{a | upper}}", None),
+        ({"a": "x"}, "{% if a %}{{a}}{% endif %}", None),
+        ({"a": "x"}, "{# note #}{{a}}", None),
+    ],
+)  # fmt: skip
+def test_a_prompt_is_rendered_as_it_is_there(tmp_path: Path, variables: Any, prompt: str, rendered: str | None) -> None:
+    found = suite(tmp_path, {"vars": variables, "assert": [A]}, prompts=[prompt])
+    [task] = found.benchmark.tasks
+    assert task.input_data.get("prompt") == rendered
+    assert any("more than plain {{variables}}" in remark for remark in found.remarks) == (rendered is None)
+
+
+@each_row(
+    ("value", "text"),
+    [(1e-05, "0.00001"), (1.5e-07, "1.5e-7"), (1e21, "1e+21"), (1e20, "100000000000000000000"), (-0.25, "-0.25")],
+)
+def test_values_are_spelled_as_by_javascript(value: Any, text: str) -> None:
+    assert spelled(value) == text
+
+
+async def test_variables_in_variables_are_rendered_in_what_is_asked_and_expected(tmp_path: Path) -> None:
+    test = {"vars": {"n": "{{who}} B", "who": "Ann", "yes": True}, "assert": [{"type": "equals", "value": "{{n}} {{yes}}"}]}
+    [task] = suite(tmp_path, test).benchmark.tasks
+    assert (task.input_data["n"], task.input_data["yes"]) == ("Ann B", True)
+    answers = ["Ann B true", "{{who}} B true", "Ann B True"]
+    assert [(await score_response(task, SkillResponse(output=each))).passed for each in answers] == [True, False, False]
+
+
 def test_a_rubric_is_judged_by_a_model(tmp_path: Path) -> None:
     [task] = suite(tmp_path, asserting({"type": "llm-rubric", "value": "is kind", "threshold": 0.8})).benchmark.tasks
     assert task.evaluator is not None
@@ -253,6 +292,11 @@ async def test_a_cell_says_what_it_says_there(tmp_path: Path, cell: str, right: 
         (asserting({**HALF, "assert": [HALF]}), "an assert-set in an assert-set"),
         (asserting({**HALF, "assert": [{"type": "python", "value": "True"}]}), "its assertion python is code"),
         (asserting({"type": "contains", "value": "{{ name | upper }}"}), "more than plain variables"),
+        (asserting({"type": "contains", "value": "{% if name %}x{% endif %}"}), "an assertion holds a template that is more"),
+        ({"vars": {"o": {"k": 1}}, "assert": [{"type": "contains", "value": "{{o}}"}]}, "an assertion holds a template that is"),
+        ({"vars": {"a": "{{b | upper}}", "b": "x"}, "assert": [A]}, "one of its variables holds a template that is more than"),
+        ({"vars": {"a": "{{nobody}}"}, "assert": [A]}, "one of its variables holds a template that is more than plain"),
+        ({"vars": {"a": "x {{a}}"}, "assert": [A]}, "one of its variables holds itself"),
         (asserting({"type": "contains", "value": "file://x.txt"}), "its assertion contains is a file"),
         (asserting({"type": "regex", "value": "("}), "one of JavaScript's"),
         (asserting({"type": "contains", "value": "a"}, options={"transform": "output.x"}), "transforms the answer with code"),
