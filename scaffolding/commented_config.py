@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
 from eval_skills.core.config import Config
 from eval_skills.core.config.keys import is_mapping, is_model
+from eval_skills.core.documents.yaml_documents import yaml_of
 
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
@@ -70,8 +71,6 @@ def _rules(field: FieldInfo) -> Iterator[str]:
 
 
 def _yaml(value: Mapping[str, Any]) -> str:
-    import yaml
-
-    text: str = yaml.safe_dump(dict(value), default_flow_style=None, allow_unicode=True, sort_keys=False, width=10_000)
+    text = yaml_of(dict(value), width=10_000)
     # PyYAML writes a mapping without nested values in one line, in braces.
-    return text if not text.startswith("{") else yaml.safe_dump(dict(value), default_flow_style=False, allow_unicode=True)
+    return text if not text.startswith("{") else yaml_of(dict(value), flow=False, width=10_000)

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from eval_skills.core.config.keys import Leaf, dotted, flatten, is_mapping, nest, resolve
 from eval_skills.core.config.layers import Setting, checked, file_leaves, read_text
 from eval_skills.core.config.options import Config
+from eval_skills.core.documents.yaml_documents import yaml_of
 from eval_skills.core.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -146,9 +147,7 @@ def _uncommented(text: str, changes: Mapping[Leaf, Any], document: Any) -> str:
 
 
 def _line(key: str, value: Any) -> str:
-    import yaml
-
-    listed = yaml.safe_dump([value], allow_unicode=True, default_flow_style=True, width=_NO_WIDTH)
+    listed = yaml_of([value], flow=True, width=_NO_WIDTH)
     return f"{key}: {listed.strip()[1:-1]}"
 
 
@@ -190,12 +189,10 @@ def _spelled(level: Any, leaf: Leaf, model: type[Config]) -> str:
 def _node(editor: YAML, value: Any, old: Any) -> Any:
     """The value as the editor holds it.
 
-    It is spelled by the library that reads configurations: the editor itself speaks YAML 1.2, where ``yes`` needs no quotes.
+    It is spelled so that each reader takes it for the same: the editor itself speaks YAML 1.2, where ``yes`` needs no quotes.
     """
-    import yaml
-
     is_block = isinstance(old, list) and bool(old) and not _is_flow(old)
-    text = yaml.safe_dump({"value": value}, allow_unicode=True, default_flow_style=False if is_block else None, width=_NO_WIDTH)
+    text = yaml_of({"value": value}, flow=False if is_block else None, width=_NO_WIDTH)
     node = editor.load(text)["value"]
     if is_block and isinstance(node, list) and node and (comment := old.ca.items.get(len(old) - 1)):
         node.ca.items[len(node) - 1] = comment  # type: ignore[attr-defined]  # what follows a list hangs on its last entry

@@ -35,6 +35,7 @@ from eval_skills.core.config.keys import (
 from eval_skills.core.config.options import Config, option_of
 from eval_skills.core.config.values import ID_OR_PATH, PATH, STORE
 from eval_skills.core.documents.loading import read_document, validate
+from eval_skills.core.documents.yaml_documents import TRUTH_WORDS, is_yaml
 from eval_skills.core.errors import ConfigError, InputError
 from eval_skills.core.text import nearest
 
@@ -88,9 +89,23 @@ def file_leaves(path: Path, model: type[Config] = Config) -> dict[Leaf, Any]:
     if not isinstance(document, dict | None):
         raise ConfigError(f"{path}: a configuration is a mapping of keys to values; this is a {type(document).__name__}")
     try:
-        return flatten(document or {}, model=model)
+        leaves = flatten(document or {}, model=model)
     except ConfigError as error:
         raise ConfigError(f"{path}: {error}") from None
+    return {leaf: _truth(leaf, value, model) for leaf, value in leaves.items()} if is_yaml(path) else leaves
+
+
+def _truth(leaf: Leaf, value: Any, model: type[Config]) -> Any:
+    """The truth value of a word of YAML 1.1, for a key that holds one: ``exitOnFail: yes``."""
+    if isinstance(value, str) and value.lower() in TRUTH_WORDS and bool in _parts(resolve(leaf, model)[1]):
+        return TRUTH_WORDS[value.lower()]
+    return value
+
+
+def _parts(annotation: Any) -> tuple[Any, ...]:
+    """The types that a key may hold, without its marks."""
+    bare = without_marks(annotation)
+    return get_args(bare) or (bare,)
 
 
 def checked(layer: Layer, base: Path, home: Path, model: type[Config] = Config) -> Layer:

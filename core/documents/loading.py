@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Hashable, Sequence
-from math import isfinite, isinf
+from collections.abc import Sequence
+from math import isinf
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
 from pydantic import ValidationError
 from pydantic_core import to_json
 
-from eval_skills.core.documents.aliases import refuse_growth
-from eval_skills.core.documents.validation_errors import path_of, problems_in
+from eval_skills.core.documents.validation_errors import path_of, problems_in, with_truth
+from eval_skills.core.documents.yaml_documents import is_yaml, parse_yaml
 from eval_skills.core.errors import InputError
 from eval_skills.core.models.base import Model
 from eval_skills.core.text import plural
@@ -26,7 +26,7 @@ _SHOWN_DIGITS = 40
 
 
 def read_document(path: Path) -> Any:
-    """The content of a JSON (or, by its ``.yaml``/``.yml`` ending, YAML) file.
+    """The content of a JSON (or, by its ``.yaml``/``.yml`` ending, YAML) file; YAML is read as version 1.2.
 
     Raises:
         InputError: the file is missing, unreadable, larger than 64 MiB, not UTF-8, or not valid; the message has line and column.
@@ -35,7 +35,7 @@ def read_document(path: Path) -> Any:
     """
     text = read_text(path)
     try:
-        return _parse_yaml(text) if path.suffix.lower() in {".yaml", ".yml"} else _parse_json(text)
+        return parse_yaml(text) if is_yaml(path) else _parse_json(text)
     except json.JSONDecodeError as error:
         raise InputError(f"not valid JSON at line {error.lineno}, column {error.colno}: {error.msg}", source=path) from None
     except RecursionError:
@@ -93,7 +93,7 @@ def numbered_json_lines(path: Path) -> list[tuple[int, Any]]:
 
 
 def validate(model: type[M], data: Any, *, source: Path | str | None = None) -> M:
-    """`data` as a `model`.
+    """`data` as a `model`. Of a `source` in YAML, ``yes``, ``no``, ``on`` and ``off`` are read where a truth value is asked for.
 
     Raises:
         InputError: with the source, the path inside it, what was expected, what was given, and the nearest known key.
@@ -101,6 +101,8 @@ def validate(model: type[M], data: Any, *, source: Path | str | None = None) -> 
     try:
         return model.model_validate(data)
     except ValidationError as error:
+        if source is not None and is_yaml(source) and (read := with_truth(error, data)) is not None:
+            return validate(model, read, source=source)
         first, *others = problems_in(error, data)
         more = f" (and {plural(len(others), 'more problem')})" if others else ""
         raise InputError(f"{first.message}{more}", source=source, path=first.path) from None
@@ -201,45 +203,3 @@ def distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON; give a finite number or null")
-
-
-def _parse_yaml(text: str) -> Any:
-    import yaml
-
-    class Loader(yaml.SafeLoader):
-        """The types of JSON only (a date stays text), and no key twice."""
-
-        yaml_implicit_resolvers = {  # noqa: RUF012 - as in the base class
-            first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
-            for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
-        }
-
-        def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
-            seen: set[Hashable] = set()
-            for key_node, _ in node.value:
-                if key_node.tag == "tag:yaml.org,2002:merge":  # ``<<``: what it merges gives way to the keys beside it
-                    continue
-                key = self.construct_object(key_node, deep=True)
-                if not isinstance(key, Hashable):
-                    raise ValueError(f"a key must be text (line {key_node.start_mark.line + 1})")
-                if key in seen:
-                    raise ValueError(f"key {key!r} is given twice (line {key_node.start_mark.line + 1})")
-                seen.add(key)
-            return super().construct_mapping(node, deep=deep)
-
-        def construct_yaml_float(self, node: yaml.ScalarNode) -> float:
-            value = super().construct_yaml_float(node)
-            return value if isfinite(value) else _refuse_constant(f"{node.value} (line {node.start_mark.line + 1})")
-
-    Loader.add_constructor("tag:yaml.org,2002:float", Loader.construct_yaml_float)
-    try:
-        document = yaml.load(text, Loader)  # noqa: S506 - a subclass of SafeLoader
-        if "&" in text and "*" in text:
-            refuse_growth(document)
-        return document
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark
-        where = f" at line {mark.line + 1}, column {mark.column + 1}" if mark else ""
-        raise ValueError(f"not valid YAML{where}: {error.problem}") from None
-    except yaml.YAMLError as error:
-        raise ValueError(f"not valid YAML: {error}") from None

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import ValidationError
 
+from eval_skills.core.documents.yaml_documents import TRUTH_WORDS
 from eval_skills.core.models.base import IN_WORDS
 from eval_skills.core.text import nearest
 
@@ -55,6 +56,35 @@ def problems_in(error: ValidationError, data: Any) -> list[Problem]:
         place, union = _place(each["loc"], data)
         groups.setdefault(union if union is not None else (number, *place), []).append((place, each))
     return [_problem(group) for group in groups.values()]
+
+
+def with_truth(error: ValidationError, data: Any) -> Any:
+    """A copy of `data` with truth values for the words of YAML 1.1 that the `error` is about; None where there are none."""
+    places = [
+        each["loc"]
+        for each in error.errors(include_url=False)
+        if each["type"] == "bool_type" and isinstance(each["input"], str) and each["input"].lower() in TRUTH_WORDS
+    ]
+    read = data
+    for place in places:
+        read = _with_truth_at(read, place)
+    return None if read is data else read
+
+
+def _with_truth_at(part: Any, place: Place) -> Any:
+    """The part with the truth value of the word at this place; as it is where the place is not one of the data's own."""
+    if not place:
+        return TRUTH_WORDS[part.lower()] if isinstance(part, str) and part.lower() in TRUTH_WORDS else part
+    first, *rest = place
+    is_there = first in part if isinstance(part, dict) else isinstance(part, list) and isinstance(first, int)
+    if not is_there:
+        return part
+    inside = _with_truth_at(part[first], tuple(rest))
+    if inside is part[first]:
+        return part
+    copy = part.copy()
+    copy[first] = inside
+    return copy
 
 
 def wrong_in(error: ErrorDetails) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 from referencing import Registry, Specification
 from referencing.exceptions import Unresolvable
 
-from eval_skills.core.documents.loading import read_document
+from eval_skills.core.documents.loading import read_document, read_text
 from eval_skills.core.errors import InputError
 from eval_skills.scaffolding.openapi.references import ReferenceCycles, SchemaChecks
 
@@ -39,10 +39,14 @@ class Document:
         """Whether schemas are those of 3.0, with `nullable` and without siblings of ``$ref``."""
         return str(self.data["openapi"]).startswith("3.0")
 
-    @property
+    @cached_property
     def info(self) -> dict[str, Any]:
-        """The part `info`; empty when it is not an object."""
-        return mapping(self.data.get("info"))
+        """The part `info`, its version as text also where YAML reads a number; empty when it is not an object."""
+        info = mapping(self.data.get("info"))
+        version = info.get("version")
+        if isinstance(version, int | float) and not isinstance(version, bool):
+            return {**info, "version": _as_written(self.source, version)}
+        return info
 
     def error(self, message: str, where: str = "") -> InputError:
         """An error about the place `where` of this document."""
@@ -117,6 +121,17 @@ def read_openapi(path: Path) -> Document:
     if not mapping(document.data.get("paths")):
         raise document.error("the document has no paths, so there is nothing to call", "paths")
     return document
+
+
+def _as_written(source: Path, version: float) -> str:
+    """The version as the document writes it: 1.10 is no 1.1."""
+    import yaml
+
+    node = yaml.compose(read_text(source), yaml.SafeLoader)  # YAML reads JSON, too
+    for key in ("info", "version"):
+        parts = node.value if isinstance(node, yaml.MappingNode) else []
+        node = next((value for name, value in parts if name.value == key), None)
+    return str(node.value) if isinstance(node, yaml.ScalarNode) else str(version)
 
 
 def mapping(value: Any) -> dict[str, Any]:

@@ -15,10 +15,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import yaml
-
 from eval_skills.benchmarks.importers.rows import Row, Skip, Spoken, Task
 from eval_skills.core.documents.patterns import compiled_pattern
+from eval_skills.core.documents.yaml_documents import parse_yaml
 from eval_skills.core.errors import InputError
 from eval_skills.core.models.evaluators import RESERVED_NAMES
 from eval_skills.core.text import excerpt
@@ -174,8 +173,8 @@ def _is_json(_: str, row: Row) -> dict[str, Any]:
     schema = row.data.get("value") if row.has("value") else None
     if isinstance(schema, str):
         try:
-            schema = yaml.safe_load(schema)
-        except yaml.YAMLError:
+            schema = parse_yaml(schema)
+        except (ValueError, RecursionError):
             raise row.refusal(f"expected a JSON Schema as JSON or YAML, got {excerpt(schema, 80)}", "value") from None
     if schema is None:
         return {"type": "is_json"}

@@ -89,7 +89,7 @@ def _number(value: float) -> str:
     if not exponent:
         return digits
     power = int(exponent)
-    return f"{Decimal(repr(value)):f}" if -7 < power < 0 else f"{digits.removesuffix('.0')}e{power:+d}"
+    return f"{Decimal(repr(value)):f}" if -7 < power < 0 else f"{digits}e{power:+d}"
 
 
 def _value(path: str, variables: Mapping[str, Any], *, objects: bool) -> str:

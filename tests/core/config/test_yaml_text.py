@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 
 from eval_skills.core.config import set_in_file
 from eval_skills.core.config.editing import edited
+from eval_skills.core.config.layers import file_layer, file_leaves
+from eval_skills.core.documents.loading import read_document
 from eval_skills.core.errors import ConfigError
 from tests.tables import each_row
 
@@ -82,7 +84,16 @@ def test_p60_text_that_looks_like_something_else_stays_text(tmp_path: Path, valu
     file = tmp_path / "config.yaml"
     file.write_text("evaluator: exact  # c\n")
     assert set_in_file(file, "evaluator", value) == value
-    assert yaml.safe_load(file.read_text()) == {"evaluator": value}
+    assert yaml.safe_load(file.read_text()) == read_document(file) == {"evaluator": value}
+
+
+@pytest.mark.parametrize(("word", "value"), [("yes", True), ("Off", False), ("true", True)])
+def test_a_word_of_yaml_1_1_is_a_truth_value_for_a_key_that_holds_one(tmp_path: Path, word: str, value: bool) -> None:
+    (tmp_path / "config.yaml").write_text(f"exitOnFail: {word}\nevaluator: no\n")
+    assert file_leaves(tmp_path / "config.yaml") == {("exitOnFail",): value, ("evaluator",): "no"}
+    (tmp_path / "config.json").write_text('{"exitOnFail": "yes"}')
+    with pytest.raises(ConfigError, match="exitOnFail: give true or false"):
+        file_layer(tmp_path / "config.json", tmp_path)
 
 
 def test_a_small_number_is_read_back(tmp_path: Path) -> None:

@@ -78,6 +78,35 @@ def test_yaml_and_json_read_as_the_same_kinds_of_values(tmp_path: Path, name: st
     assert read_document(tmp_path / name) == value
 
 
+@each_row(
+    ("text", "value"),
+    [
+        *((word, word) for word in ("no", "No", "yes", "on", "OFF", "y", "12:30", "1:2:3.5", "1_000", "0b11", "=", "2026-01-31")),
+        ("-.", "-."), ("+", "+"), ("1e", "1e"), ("tRUE", "tRUE"), ("nul", "nul"), ("0o9", "0o9"), ("-0x1F", "-0x1F"),
+        *((word, None) for word in ("", "~", "null", "Null", "NULL")),
+        *((word, True) for word in ("true", "True", "TRUE")),
+        *((word, False) for word in ("false", "False", "FALSE")),
+        ("0", 0), ("-12", -12), ("+3", 3), ("0123", 123), ("0o17", 15), ("0x1F", 31),
+        ("1.", 1.0), (".5", 0.5), ("-1.5", -1.5), ("1e3", 1000.0), ("1E-05", 1e-05), ("+0.5e+1", 5.0),
+        ("'1'", "1"), ("!!str 1", "1"), ("!!int '7'", 7), ("!!bool yes", True),
+    ],
+)  # fmt: skip
+def test_yaml_is_read_by_the_core_schema_of_its_version_1_2(tmp_path: Path, text: str, value: Any) -> None:
+    (tmp_path / "a.yaml").write_text(f"a: {text}\n")
+    read = read_document(tmp_path / "a.yaml")["a"]
+    assert (read, type(read)) == (value, type(value))
+
+
+def test_the_words_of_version_1_1_are_read_where_a_truth_value_is_asked_for(tmp_path: Path) -> None:
+    task = "{id: t, evaluators: [{type: regex, patterns: [x], not: Yes, required: off}]}"
+    (tmp_path / "a.yaml").write_text(f"id: b\nname: on\nversion: 1.0.0\ntasks:\n  - {task}\n")
+    benchmark = validate(Benchmark, read_document(tmp_path / "a.yaml"), source=tmp_path / "a.yaml")
+    [evaluator] = benchmark.tasks[0].evaluators or []
+    assert (benchmark.name, evaluator.negated, evaluator.required) == ("on", True, False)
+    with pytest.raises(InputError, match='required: give true or false; got "off"'):  # JSON has no such words
+        validate(Benchmark, read_document(tmp_path / "a.yaml"), source=tmp_path / "a.json")
+
+
 SKILL = {"id": "s", "name": "S", "version": "1.0.0", "adapterType": "http", "entrypoint": "x"}
 BENCHMARK = {"id": "b", "name": "B", "version": "1.0.0"}
 

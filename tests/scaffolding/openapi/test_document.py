@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from eval_skills.core.errors import InputError
-from tests.scaffolding.openapi.documents import Load, document, ids, one
+from tests.scaffolding.openapi.documents import Load, document, ids, one, skill_of
 from tests.tables import each_row
 
 
@@ -48,4 +48,14 @@ def test_yaml_aliases_cannot_unfold_without_end(load: Load) -> None:
 
 def test_a_key_that_yaml_changes_is_named(load: Load) -> None:
     with pytest.raises(InputError, match="YAML reads a key as False; put it in quotes"):
-        load("openapi: 3.0.0\npaths: {no: 1}\n", "api.yaml")
+        load("openapi: 3.0.0\npaths: {false: 1}\n", "api.yaml")
+
+
+@pytest.mark.parametrize(
+    ("info", "version"),
+    [("{title: T, version: 1.0}", "1.0"), ("{version: 1.10}", "1.10"), ("{version: 2}", "2"), ("{version: true}", "")],
+)
+def test_a_version_without_quotes_is_its_text(load: Load, info: str, version: str) -> None:
+    rest = "servers: [{url: 'https://h.test'}]\npaths: {/x: {get: {operationId: off, responses: {200: {description: d}}}}}\n"
+    openapi = skill_of(load(f"openapi: 3.0\ninfo: {info}\n{rest}", "api.yaml"))["metadata"]["openapi"]
+    assert (openapi["apiVersion"], openapi["operationId"]) == (version, "off")
