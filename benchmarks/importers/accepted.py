@@ -36,21 +36,38 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 def choice_task(row: Row, question: str, choices: Sequence[tuple[str, str]], right: int) -> Task:
     """A question with labelled choices; the label passes, and so do the right choice's text and both together.
 
+    Where that text names another choice, too (it is its label or its text, whatever the case), the label alone passes.
+
     Raises:
         InputError: there are fewer than two choices, or the right one is not among them.
+        Skip: two choices have one label.
     """
     if len(choices) < 2:
         raise row.refusal(f"expected at least two choices, got {len(choices)}")
     if not 0 <= right < len(choices):
         raise row.refusal(f"the right choice is number {right + 1} of {len(choices)}")
+    if len({label.casefold() for label, _ in choices}) < len(choices):
+        raise Skip("two of its choices have the same label (whatever its case), so that a label does not say which is meant")
     label, text = choices[right]
     named = rf"\(?{re.escape(label)}\)?[.:]?"
+    pattern = rf"{named}|(?:{named}\s+)?{_words(text.rstrip('.'))}" if text.strip(" .") else named
+    if any(_passes(pattern, name) for other in (*choices[:right], *choices[right + 1 :]) for name in _names(*other)):
+        pattern = named
     return {
         "description": " ".join(question.split())[:80],
         "inputData": {"question": question, "choices": dict(choices), "instruction": "Answer with the label of one choice."},
         "expectedOutput": {"value": label},
-        "evaluator": _whole(rf"{named}|(?:{named}\s+)?{_words(text.rstrip('.'))}" if text.strip() else named),
+        "evaluator": _whole(pattern),
     }
+
+
+def _names(label: str, text: str) -> tuple[str, ...]:
+    """What an answer may call a choice."""
+    return (text, *(each + more for each in (label, f"({label})") for more in ("", ".", ":", f" {text}", f". {text}")))
+
+
+def _passes(pattern: str, answer: str) -> bool:
+    return re.search(_whole(pattern)["patterns"][0], answer, re.IGNORECASE) is not None
 
 
 def right_choice(row: Row, key: str, labels: Sequence[str]) -> int:

@@ -79,6 +79,35 @@ async def test_a_choice_passes_by_its_label_its_text_or_both(
     assert [answer for answer in wrong if await passes(task, answer)] == []
 
 
+@each_row(
+    ("choices", "answer", "right", "wrong"),
+    [
+        (["B", "A"], 0, ["A", "(a)", "A."], ["B", "A B", "(B)"]),
+        ({"text": ["2", "1"], "label": ["1", "2"]}, "1", ["1", "1."], ["2", "(2)"]),
+        (["NaCl", "nacl"], 0, ["A"], ["NaCl", "nacl", "B"]),
+        (["a b", "A  B."], 1, ["B"], ["a b", "A B.", "A"]),
+        (["(b)", "x"], 0, ["A"], ["(b)", "b", "B: x"]),
+        (["2", "22"], 0, ["A", "2", "A. 2"], ["B", "22"]),
+        (["...", "x"], 0, ["A"], ["...", "B", ""]),
+    ],
+)
+async def test_the_text_of_a_choice_that_names_another_one_passes_for_none(
+    tmp_path: Path, choices: Any, answer: Any, right: list[str], wrong: list[str]
+) -> None:
+    [task] = imported(tmp_path, {"question": "Which?", "choices": choices, "answer": answer}).benchmark.tasks
+    assert [each for each in right if not await passes(task, each)] == []
+    assert [each for each in wrong if await passes(task, each)] == []
+
+
+def test_choices_with_one_label_are_skipped(tmp_path: Path) -> None:
+    same = {**ARC, "choices": {"text": ["ice", "the sun"], "label": ["a", "A"]}, "answerKey": "A"}
+    found = imported(tmp_path, same, {**ARC, "id": "A2"})
+    assert [task.id for task in found.benchmark.tasks] == ["A2"]
+    assert [skip["reason"] for skip in found.skips()] == [
+        "two of its choices have the same label (whatever its case), so that a label does not say which is meant"
+    ]
+
+
 def test_a_choice_keeps_its_id_and_subject(tmp_path: Path) -> None:
     tasks = imported(tmp_path, MMLU, ARC, PRO).benchmark.tasks
     assert [(task.id, task.tags) for task in tasks] == [("row-1", ["number_theory"]), ("A1", []), ("7", ["x"])]
