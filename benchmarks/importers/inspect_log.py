@@ -41,13 +41,21 @@ def log_entries(source: Source) -> list[Row]:
     if isinstance(task := source.document["eval"].get("task"), str):
         source.name = task
     first: dict[str, Row] = {}
+    epochs: dict[tuple[str, int], Row] = {}
     unscored = 0
     for row in source.listed("samples"):
         try:
             source.runs.append(recorded_run(row, skill))
         except Skip:
             unscored += 1
-        first.setdefault(row.text("id"), row)
+        name, epoch = row.text("id"), row.data.get("epoch", 1)
+        before = first.setdefault(name, row)
+        if before.data["id"] != row.data["id"]:
+            raise row.refusal(
+                f"its id {name!r} is that of {before.place}, too, once a number and once text; make it unique", "id"
+            )
+        if (before := epochs.setdefault((name, epoch), row)) is not row:
+            raise row.refusal(f"epoch {epoch} of the sample {name!r} is at {before.place}, too; keep one of them", "epoch")
     if (status := source.document.get("status")) not in ("success", None):
         source.say(f"Inspect's own run ended as {excerpt(status, 40)}: samples may be missing, and its results are not given")
     scorers = next((list(_scores(row)) for row in first.values() if row.has("scores")), [])

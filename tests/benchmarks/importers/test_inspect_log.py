@@ -118,6 +118,23 @@ def test_nan_is_no_score_and_never_a_failure(tmp_path: Path, kind: str) -> None:
     assert (found.read, len(found.benchmark.tasks)) == (2, 1)
 
 
+@each_row(
+    ("samples", "message"),
+    [
+        (
+            [("a", 1), ("b", 1), ("a", 1)],
+            r"samples\[2\]: epoch: epoch 1 of the sample 'a' is at .*samples\[0\], too; keep",
+        ),
+        ([(1, 1), ("1", 2)], r"samples\[1\]: id: its id '1' is that of .*samples\[0\], too, once as a number and"),
+    ],
+)
+def test_samples_that_occur_twice_are_refused(tmp_path: Path, samples: list[tuple[Any, int]], message: str) -> None:
+    log = {**HEADER, "samples": [sample(name, epoch, "C") for name, epoch in samples]}
+    (tmp_path / "log.json").write_text(json.dumps(log))
+    with pytest.raises(InputError, match=message):
+        import_tasks(tmp_path / "log.json")
+
+
 def test_only_logs_may_hold_nan(tmp_path: Path) -> None:
     (tmp_path / "rows.json").write_text('[{"input": "a", "target": NaN}]')
     with pytest.raises(InputError, match=r"NaN \(line 1\) is not JSON"):
