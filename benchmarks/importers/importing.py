@@ -158,7 +158,9 @@ def _task(data: Task, number: int, row: Row) -> EvalTask:
         complete["description"] = one_line(asked, _DESCRIPTION_CHARS)
     try:
         json.dumps(complete, allow_nan=False)
-    except (TypeError, ValueError):
+    except ValueError:
+        raise row.refusal("it holds an infinite number, which JSON has not; give finite ones, or map other columns") from None
+    except TypeError:
         raise row.refusal("it holds something that is not JSON, such as the bytes of a picture; map other columns") from None
     return validate(EvalTask, complete, source=row.place)
 

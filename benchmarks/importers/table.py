@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import Any
 
 from eval_skills.benchmarks.importers.rows import Row, Skip, Task
@@ -120,9 +121,12 @@ def _own_value(row: Row, key: str) -> Any:
 
 def _number(row: Row, key: str, kind: type[int] | type[float]) -> float:
     try:
-        return kind(row.data[key])
+        number = kind(row.data[key])
+        if isfinite(number):
+            return number
+        raise ValueError("not finite")
     except ValueError:
-        words = "a whole number" if kind is int else "a number"
+        words = "a whole number" if kind is int else "a finite number"
         raise row.refusal(f"give {words}; got {excerpt(row.data[key], 80)}", key) from None
 
 

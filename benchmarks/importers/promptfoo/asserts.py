@@ -11,7 +11,7 @@ from __future__ import annotations
 import csv
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -40,8 +40,10 @@ _OWN_MODELS = "provider and rubricPrompt of assertions are left out: the models 
 _IDLE = "assertions of weight 0 that ask a model are left out: they decide nothing"
 
 
-def scored_by(asserts: list[Any], threshold: float | None, row: Row, say: Spoken) -> Task:
+def scored_by(asserts: list[Any], threshold: float | None, row: Row, say: Spoken, *, defaults: Sequence[str] = ()) -> Task:
     """The part of the task that says how it is scored; `threshold` is the score that the test must reach.
+
+    The first of the assertions are those of the default test; `defaults` are the places of these.
 
     Raises:
         Skip: there is nothing to score, or something that cannot be done here.
@@ -49,7 +51,7 @@ def scored_by(asserts: list[Any], threshold: float | None, row: Row, say: Spoken
     """
     if not asserts:
         raise Skip("it has no assertions, so nothing is expected of the answer")
-    found = _Reading(say).set_of(asserts, threshold, row)
+    found = _Reading(say).set_of(asserts, threshold, row, defaults)
     entries = found["evaluators"]
     alone = threshold is None and len(entries) == 1 and not entries[0].keys() & {"evaluators", "not", "weight", "name"}
     return {"evaluator": entries[0]} if alone else found
@@ -62,12 +64,13 @@ class _Reading:
     say: Spoken
     names: set[str] = field(default_factory=set)
 
-    def set_of(self, asserts: list[Any], threshold: float | None, row: Row) -> Task:
+    def set_of(self, asserts: list[Any], threshold: float | None, row: Row, defaults: Sequence[str] = ()) -> Task:
         """A set of evaluators: those of the test, or of one assert-set."""
         if threshold == 0:
             raise Skip("its threshold is 0, which any answer reaches")
-        places = [Row(f"{row.place}.assert[{index}]", _assertion(row, each, index)) for index, each in enumerate(asserts)]
-        entries = [entry for place in places if (entry := self._entry(place, by_mean=threshold is not None)) is not None]
+        places = [*defaults, *(f"{row.place}.assert[{index}]" for index in range(len(asserts) - len(defaults)))]
+        rows = [_assertion(each, place) for each, place in zip(asserts, places, strict=True)]
+        entries = [entry for each in rows if (entry := self._entry(each, by_mean=threshold is not None)) is not None]
         if not any(entry.get("weight", 1) for entry in entries):
             raise Skip("all of its assertions weigh 0, so any answer passes")
         return {"evaluators": entries} | ({"combine": "weighted", "threshold": threshold} if threshold is not None else {})
@@ -125,10 +128,10 @@ class _Reading:
         return found
 
 
-def _assertion(row: Row, value: Any, index: int) -> dict[str, Any]:
+def _assertion(value: Any, place: str) -> Row:
     if not isinstance(value, dict) or not isinstance(value.get("type"), str):
-        raise row.refusal(f"expected an object with a type, got {excerpt(value, 80)}", f"assert[{index}]")
-    return value
+        raise InputError(f"expected an object with a type, got {excerpt(value, 80)}", source=place)
+    return Row(place, value)
 
 
 def _refuse_files(kind: str, value: Any) -> None:

@@ -80,6 +80,8 @@ def promptfoo_task(row: Row, source: Source) -> Task:
     variables = _variables(row)
     asserts = [_rendered(each, variables) for each in row.data.get("assert") or []]
     threshold = share(row, "threshold") if row.data.get("threshold") is not None else None
+    defaults = [f"{source.files[0]}: defaultTest.assert[{index}]" for index in range(row.data["defaults"])]
+    scored = scored_by(asserts, threshold, row, source.say, defaults=defaults)
     asked = dict(variables)
     prompts = row.data["prompts"]
     if isinstance(prompts, list) and len(prompts) == 1 and isinstance(prompts[0], str) and "prompt" not in asked:
@@ -87,7 +89,7 @@ def promptfoo_task(row: Row, source: Source) -> Task:
     more: Task = {"description": row.text("description")} if row.has("description") else {}
     if isinstance(metadata := row.data.get("metadata"), dict):
         more["metadata"] = metadata
-    return {"id": row.text("id"), "inputData": asked, **scored_by(asserts, threshold, row, source.say), **more}
+    return {"id": row.text("id"), "inputData": asked, **scored, **more}
 
 
 def _prompt(prompt: str, variables: Mapping[str, Any], source: Source) -> dict[str, str]:
@@ -226,7 +228,7 @@ def _merged(row: Row, default: Mapping[str, Any], config: Mapping[str, Any]) -> 
     asserts = [default.get("assert") or [], row.data.get("assert") or []]
     if wrong := next((each for each in asserts if not isinstance(each, list)), None):
         raise row.refusal(f"expected a list of assertions, got {excerpt(wrong, 80)}", "assert")
-    test["assert"] = [*asserts[0], *asserts[1]]
+    test |= {"assert": [*asserts[0], *asserts[1]], "defaults": len(asserts[0])}
     return Row(row.place, test)
 
 

@@ -125,7 +125,7 @@ def test_nan_is_no_score_and_never_a_failure(tmp_path: Path, kind: str) -> None:
             [("a", 1), ("b", 1), ("a", 1)],
             r"samples\[2\]: epoch: epoch 1 of the sample 'a' is at .*samples\[0\], too; keep",
         ),
-        ([(1, 1), ("1", 2)], r"samples\[1\]: id: its id '1' is that of .*samples\[0\], too, once as a number and"),
+        ([(1, 1), ("1", 2)], r"samples\[1\]: id: its id '1' is that of .*samples\[0\], too, once a number and"),
     ],
 )
 def test_samples_that_occur_twice_are_refused(tmp_path: Path, samples: list[tuple[Any, int]], message: str) -> None:

@@ -317,7 +317,7 @@ def test_what_has_no_equivalent_is_skipped_with_its_reason(tmp_path: Path, test:
     [
         ([5], r"tests\[0\]: expected an object or a file, got 5"),
         ([{"assert": 5}], r"tests\[0\]: assert: expected a list of assertions"),
-        ([{"assert": [5]}], r"tests\[0\]: assert\[0\]: expected an object with a type"),
+        ([{"assert": [5]}], r"tests\[0\]\.assert\[0\]: expected an object with a type"),
         ([asserting({"type": "contains"})], r"tests\[0\]\.assert\[0\]: value: this key is missing"),
         ([asserting({"type": "cost", "threshold": "x"})], r"threshold: expected a number from 0"),
         ([asserting({"type": "contains", "value": "a", "weight": -1})], r"weight: expected a number from 0, got -1"),
@@ -331,6 +331,19 @@ def test_what_has_no_equivalent_is_skipped_with_its_reason(tmp_path: Path, test:
 def test_what_is_malformed_is_refused_with_its_place(tmp_path: Path, tests: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         suite(tmp_path, *tests)
+
+
+@each_row(
+    ("default", "own", "place"),
+    [
+        (A, {"type": "contains"}, r"promptfooconfig\.yaml: tests\[0\]\.assert\[0\]: value"),
+        ({"type": "contains"}, A, r"promptfooconfig\.yaml: defaultTest\.assert\[0\]: value"),
+        (A, 5, r"tests\[0\]\.assert\[0\]: expected an object"),
+    ],
+)
+def test_an_assertion_is_named_where_it_is_written(tmp_path: Path, default: Any, own: Any, place: str) -> None:
+    with pytest.raises(InputError, match=place):
+        suite(tmp_path, {"vars": {"name": "x"}, "assert": [own]}, defaultTest={"assert": [default]})
 
 
 def test_lists_that_would_make_too_many_tests_are_refused_before_they_are_made(tmp_path: Path) -> None:

@@ -120,6 +120,14 @@ def test_what_cannot_be_scored_is_skipped_and_what_is_malformed_refused(tmp_path
         only(tmp_path, row)
 
 
+def test_a_sample_of_openai_evals_without_an_ideal_answer_is_skipped(tmp_path: Path) -> None:
+    samples = ({"input": "x"}, {**IDEAL, "ideal": None}, {**IDEAL, "ideal": []}, IDEAL)
+    (tmp_path / "s.jsonl").write_text("\n".join(map(json.dumps, samples)))
+    found = import_tasks(tmp_path / "s.jsonl", "openai-evals")
+    assert (found.read, len(found.benchmark.tasks)) == (4, 1)
+    assert [(skip["reason"], skip["count"]) for skip in found.skips()] == [("it has no ideal answer", 3)]
+
+
 def test_a_golden_with_a_scenario_alone_is_known(tmp_path: Path) -> None:
     (tmp_path / "goldens.json").write_text(json.dumps([{"scenario": "Ann wants a ticket", "context": []}]))
     assert import_tasks(tmp_path / "goldens.json").kind.name == "deepeval"

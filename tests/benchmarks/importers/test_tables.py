@@ -199,7 +199,9 @@ def test_what_datasets_saves_is_read(tmp_path: Path) -> None:
         ("a.csv", QA, ("input.q=question", "expected.keyword=answer"), r"unknown part 'keyword' \(did you mean 'keywords'\?\)"),
         ("a.csv", QA, ("input.q=question", "input=answer", "expected=answer"), "keep one"),
         ("a.csv", "id,input.q,expected\na,1,2\na,3,4\n", (), r"a\.csv:3: its id 'a' is that of .*a\.csv:2"),
-        ("a.csv", "input.q,expected,weight\n1,2,many\n", (), r"a\.csv:2: weight: give a number; got"),
+        ("a.csv", "input.q,expected,weight\n1,2,many\n", (), r"a\.csv:2: weight: give a finite number; got"),
+        ("a.csv", "input.q,expected,weight\n1,2,1e400\n", (), r'a\.csv:2: weight: give a finite number; got "1e400"'),
+        ("a.csv", "input.q,expected,weight\n1,2,nan\n", (), r'a\.csv:2: weight: give a finite number; got "nan"'),
         ("a.csv", "input.q,expected,complexity\n1,2,hard\n", (), r"a\.csv:2: complexity"),
         ("a.csv", "input.q,expected\n1,\n", (), "nothing to import: the only entry was skipped, because nothing"),
         ("a.csv", "question;answer\n1;2\n", (), "the header is one cell, with ';' in it; separate cells by commas"),
@@ -228,6 +230,12 @@ def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
     for read in (import_tasks, load_tasks, load_benchmark):
         with pytest.raises(InputError, match=r"not a regular file|no such benchmark"):
             read(tmp_path / "pipe.json")
+
+
+def test_an_infinite_number_is_refused_as_one(tmp_path: Path) -> None:
+    path = parquet(tmp_path / "a.parquet", q=["a"], a=[float("inf")])
+    with pytest.raises(InputError, match=r"a\.parquet: row 1: it holds an infinite number"):
+        import_tasks(path, columns=("input.q=q", "expected=a"))
 
 
 def test_bytes_cannot_be_part_of_a_task(tmp_path: Path) -> None:
