@@ -116,16 +116,19 @@ def is_openai_evals(source: Source) -> bool:
 
 
 def openai_evals_task(row: Row, source: Source) -> Task:
-    """A sample, scored as the evaluation ``Match``: the answer begins with one of the ideal ones."""
+    """A sample, scored as the evaluation ``Match``: the answer begins with one of the ideal ones, to the letter.
+
+    Source: OpenAI's ``evals/elsuite/basic/match.py``. Its first versions stripped answers; today's strip none.
+    """
     source.say("answers are scored as OpenAI's evaluation Match does: they must begin with an ideal answer")
     ideal = row.texts("ideal") if row.has("ideal") else []
     if not any(each.strip() for each in ideal):
         raise Skip("it has no ideal answer")
-    starts = "|".join(re.escape(each.strip()) for each in ideal if each.strip())
+    starts = "|".join(re.escape(each) for each in ideal if each.strip())
     return {
         "inputData": _asked(row),
         "expectedOutput": {"value": ideal[0]},
-        "evaluator": {"type": "regex", "patterns": [rf"\A\s*(?:{starts})"]},
+        "evaluator": {"type": "regex", "patterns": [rf"\A(?:{starts})"]},
     }
 
 

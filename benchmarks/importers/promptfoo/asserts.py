@@ -15,6 +15,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from eval_skills.benchmarks.importers.promptfoo.patterns import python_pattern
+from eval_skills.benchmarks.importers.promptfoo.templates import spelled
 from eval_skills.benchmarks.importers.rows import Row, Skip, Spoken, Task
 from eval_skills.core.documents.patterns import compiled_pattern
 from eval_skills.core.documents.yaml_documents import parse_yaml
@@ -107,7 +109,8 @@ class _Reading:
             raise Skip(f"its assertion {kind} is code")
         if kind not in _EVALUATORS:
             raise Skip(f"its assertion {row.data['type']} has no equivalent here")
-        if kind not in _VALUELESS and "value" in row.data and not row.has("value"):
+        is_blank = "value" in row.data and not row.has("value") and (kind != "equals" or row.data["value"] is None)
+        if is_blank and kind not in _VALUELESS:
             raise Skip(f"its assertion {row.data['type']} has no value")
         _refuse_files(kind, row.data.get("value"))
         if row.data.keys() & {"provider", "rubricPrompt"}:
@@ -143,7 +146,9 @@ def _refuse_files(kind: str, value: Any) -> None:
 def _equals(_: str, row: Row) -> dict[str, Any]:
     if isinstance(value := row.data.get("value"), dict | list):
         return {"type": "json_schema", "schema": {"const": value}}
-    return _regex(rf"\A\s*{re.escape(_text(row).strip())}\s*\Z")
+    value = row.data.get("value")
+    text = value if isinstance(value, str) else _text(row)  # an empty one is an empty answer
+    return _regex(rf"\A{re.escape(text)}\Z")
 
 
 def _contains(kind: str, row: Row) -> dict[str, Any]:
@@ -164,12 +169,14 @@ def _starts_with(_: str, row: Row) -> dict[str, Any]:
 
 
 def _matches(_: str, row: Row) -> dict[str, Any]:
-    pattern = row.text("value")
+    pattern = python_pattern(row.text("value"))
     try:
-        compiled_pattern(pattern, "value")
+        if pattern is not None:
+            compiled_pattern(pattern, "value")
+            return _regex(pattern)
     except InputError:
-        raise Skip("its regular expression is one of JavaScript's that Python does not read") from None
-    return _regex(pattern)
+        pass  # it is skipped
+    raise Skip("its regular expression is one of JavaScript's that Python does not read")
 
 
 def _is_json(_: str, row: Row) -> dict[str, Any]:
@@ -249,7 +256,7 @@ def _literal(kind: str, text: str) -> str:
 
 def _text(row: Row) -> str:
     value = row.data.get("value")
-    return str(value).lower() if isinstance(value, bool) else row.text("value")
+    return spelled(value) if isinstance(value, bool | int | float) else row.text("value")
 
 
 def _texts(row: Row) -> list[str]:

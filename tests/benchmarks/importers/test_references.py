@@ -69,7 +69,8 @@ def test_an_example_keeps_its_id_and_split(tmp_path: Path) -> None:
 @each_row(
     ("row", "right", "wrong"),
     [
-        (IDEAL, ["Paris", "Paris, of course", "City of Paris"], ["It is Paris", "paris"]),
+        (IDEAL, ["Paris", "Paris, of course", "City of Paris"], ["It is Paris", "paris", " Paris", "\nParis"]),
+        ({**IDEAL, "ideal": " 4"}, [" 4", " 42"], ["4", "  4"]),
         (INSPECT, ["Paris", "PARIS.", "Paris, France"], ["It is Paris", "Par"]),
         ({**INSPECT, "choices": ["Rome", "Paris"], "target": "B"}, ["B", "Paris", "(B) Paris"], ["A", "Rome"]),
     ],
