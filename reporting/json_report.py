@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,9 @@ from pydantic import ValidationError
 
 from eval_skills.core.documents.loading import read_document, validate
 from eval_skills.core.errors import InputError
-from eval_skills.core.models import SkillCompletionReport
+from eval_skills.core.models import SkillCompletionReport, StatusCounts, Summary, TaskResult
 from eval_skills.core.models.base import Model
+from eval_skills.core.models.report import is_missing
 from eval_skills.core.store.layout import is_run_id, started_at
 from eval_skills.reporting.context import ReportContext, ranked
 from eval_skills.reporting.escape import encodable
@@ -123,26 +125,91 @@ def read_reports(path: Path) -> list[SkillCompletionReport]:
     """The completion reports in a JSON report file, in the order they are in.
 
     Raises:
-        InputError: the file cannot be read, or is not an array of completion reports; the message names the place in it.
+        InputError: the file cannot be read, or is not an array of completion reports; a report contradicts its own items or
+            counts, or a skill or an item is there twice. The message names the place in it.
     """
     data = read_document(path)
     if not isinstance(data, list):
         raise InputError(f"a report is an array of completion reports; this is a {type(data).__name__}", source=path)
-    return [_validated(entry, index, path) for index, entry in enumerate(data)]
+    reports = [_validated(entry, index, path) for index, entry in enumerate(data)]
+    first: dict[tuple[str, str], int] = {}
+    for index, report in enumerate(reports):
+        if (other := first.setdefault((report.skill_key, report.benchmark_id), index)) != index:
+            said = f"{report.skill_key} on {report.benchmark_id} is there twice: [{other}] is its report, too"
+            raise InputError(said, source=path, path=f"[{index}]")
+    return reports
 
 
 def _validated(entry: object, index: int, path: Path) -> SkillCompletionReport:
     try:
         report = validate(SkillCompletionReport, entry)
-        _check_verdicts(report)
+        _check_items(report)
+        _check_figures(report)
     except InputError as error:
         place = f"[{index}]" + (f".{error.path}" if error.path else "")
         raise InputError(error.message, source=path, path=place) from None
     return report
 
 
-def _check_verdicts(report: SkillCompletionReport) -> None:
+def _check_items(report: SkillCompletionReport) -> None:
+    first: dict[tuple[str, int], int] = {}
     for place, item in enumerate(report.task_results):
         if item.passed != (item.status == "pass"):
             said = f"status is {item.status!r} and passed {str(item.passed).lower()}; only items with the status 'pass' passed"
             raise InputError(said, path=f"taskResults[{place}]")
+        if (other := first.setdefault((item.task_id, item.run_index), place)) != place:
+            said = f"run {item.run_index} of task {item.task_id!r} is there twice: taskResults[{other}] is it, too"
+            raise InputError(said, path=f"taskResults[{place}]")
+
+
+_ROUNDED = 5e-4
+"""Rates may be rounded to three digits, as other programs may have written them; we write them whole."""
+
+
+def _check_figures(report: SkillCompletionReport) -> None:
+    """Refuse counts and rates of the summary that do not follow from the items, or, where there are none, from its counts.
+
+    Only figures that no weight of a task is in; what the summary does not say is not asked for.
+    """
+    summary, items = report.summary, report.task_results
+    said, source = summary.counts, "its counts"
+    if items:
+        said, source = _counts_of(items), "its items"
+    if said is None:
+        return
+    total = said.passed + said.fail + said.error + said.timeout
+    missing = sum(map(is_missing, items)) if items else summary.missing_items
+    _check_counts(summary, said, source, {"items": total, **_item_counts(items)})
+    _check_rate("completionRate", summary.completion_rate, said.passed, total, source)
+    _check_rate("errorRate", summary.error_rate, said.error + said.timeout, total, source)
+    if missing is not None:
+        _check_rate("judgedCompletionRate", summary.judged_completion_rate, said.passed, total - missing, source)
+        _check_rate("completionUpperBound", summary.completion_upper_bound, said.passed + missing, total, source)
+
+
+def _counts_of(items: Sequence[TaskResult]) -> StatusCounts:
+    found = Counter(item.status for item in items)
+    return StatusCounts(passed=found["pass"], fail=found["fail"], error=found["error"], timeout=found["timeout"])
+
+
+def _item_counts(items: Sequence[TaskResult]) -> dict[str, int]:
+    return {"tasks": len({item.task_id for item in items}), "missingItems": sum(map(is_missing, items))} if items else {}
+
+
+def _check_counts(summary: Summary, counts: StatusCounts, source: str, figures: Mapping[str, int]) -> None:
+    given, known = summary.to_json(), counts.to_json()
+    own = given.get("counts") or {}
+    pairs = {f"counts.{name}": (own.get(name), number) for name, number in known.items()}
+    pairs |= {name: (given.get(name), number) for name, number in figures.items()}
+    for name, (number, follows) in pairs.items():
+        if number is not None and number != follows:
+            raise InputError(f"it says {number:,}, but {source} give {follows:,}", path=f"summary.{name}")
+
+
+def _check_rate(name: str, given: float | None, part: int, whole: int, source: str) -> None:
+    if given is None or (whole > 0 and abs(given - part / whole) <= _ROUNDED):
+        return
+    if whole == part == 0 and given == 0:
+        return  # a report of nothing
+    follows = f"{part / whole:.4f} ({part:,} of {whole:,})" if whole > 0 else "none: no item has a verdict"
+    raise InputError(f"it says {given:.4f}, but {source} give {follows}", path=f"summary.{name}")

@@ -26,9 +26,10 @@ def test_what_is_written_reads_back_best_first(
 ) -> None:
     items = [
         make_item(output={"é": [1, None, "<b>"]}, reasons=[{"code": "C", "message": "m"}]),
-        make_item(status="pass", passed=True, score=1.0),
+        make_item(runIndex=1, status="pass", passed=True, score=1.0),
     ]
-    worse, better = make_report("a", taskResults=items), make_report("b", summary={"completionRate": 0.9})
+    half = {"completionRate": 0.5, "errorRate": 0.0}
+    worse, better = make_report("a", taskResults=items, summary=half), make_report("b", summary={"completionRate": 0.9})
     (path,) = write_reports([worse, better], ["json"], tmp_path, context)
     found = read_reports(path)
     assert [each.model_copy(update={"evaluator_metadata": {}}) for each in found] == [better, worse]
@@ -82,6 +83,97 @@ def test_an_item_that_failed_and_passed_is_refused(
     items = [make_item(), make_item(status="fail", passed=True)]
     (path,) = write_reports([make_report(taskResults=items)], ["json"], tmp_path, context)
     with pytest.raises(InputError, match=re.escape("[0].taskResults[1]: status is 'fail' and passed true; only items with")):
+        read_reports(path)
+
+
+WHOLE: dict[str, Any] = {
+    "completionRate": 1 / 3, "errorRate": 1 / 3, "items": 3, "tasks": 2,
+    "counts": {"pass": 1, "fail": 1, "error": 1, "timeout": 0},
+    "missingItems": 1, "judgedCompletionRate": 0.5, "completionUpperBound": 2 / 3,
+}  # fmt: skip
+"""The figures of `three`."""
+
+
+@pytest.fixture
+def three(make_item: MakeItem) -> list[dict[str, Any]]:
+    """Items that passed, failed, and have no verdict."""
+    return [
+        make_item(status="pass", score=1.0), make_item(runIndex=1),
+        make_item("t2", status="error", score=None, errorKind="infra"),
+    ]  # fmt: skip
+
+
+def written(folder: Path, *reports: SkillCompletionReport) -> Path:
+    path = folder / "report.json"
+    path.write_text(render_reports(reports))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("figures", "message"),
+    [
+        pytest.param({"completionRate": 0.95}, "completionRate: it says 0.9500, but its items give 0.3333 (1 of 3)", id="rate"),
+        pytest.param({"errorRate": 0.0}, "errorRate: it says 0.0000, but its items give 0.3333 (1 of 3)", id="errors"),
+        pytest.param(
+            {"judgedCompletionRate": 1.0}, "judgedCompletionRate: it says 1.0000, but its items give 0.5000 (1 of 2)", id="judged"
+        ),
+        pytest.param(
+            {"completionUpperBound": 1.0}, "completionUpperBound: it says 1.0000, but its items give 0.6667 (2 of 3)", id="bound"
+        ),
+        pytest.param({"items": 99}, "items: it says 99, but its items give 3", id="items"),
+        pytest.param({"tasks": 3}, "tasks: it says 3, but its items give 2", id="tasks"),
+        pytest.param({"missingItems": 0}, "missingItems: it says 0, but its items give 1", id="missing"),
+        pytest.param({"counts": {"pass": 2, "fail": 0, "error": 1}}, "counts.pass: it says 2, but its items give 1", id="counts"),
+    ],
+)
+def test_a_summary_that_its_items_contradict_is_refused(
+    make_report: MakeReport, three: list[dict[str, Any]], tmp_path: Path, figures: dict[str, Any], message: str
+) -> None:
+    read_reports(written(tmp_path, make_report(taskResults=three, summary=WHOLE)))
+    path = written(tmp_path, make_report(taskResults=three, summary=WHOLE | figures))
+    with pytest.raises(InputError, match=re.escape(f"{path}: [0].summary.{message}")):
+        read_reports(path)
+
+
+@pytest.mark.parametrize(
+    ("figures", "message"),
+    [
+        pytest.param({"completionRate": 0.95}, "completionRate: it says 0.9500, but its counts give 0.3333 (1 of 3)", id="rate"),
+        pytest.param({"items": 99}, "items: it says 99, but its counts give 3", id="items"),
+        pytest.param({"judgedCompletionRate": 1.0}, "judgedCompletionRate: it says 1.0000, but its counts give 0.5", id="judged"),
+        pytest.param({"missingItems": 3}, "judgedCompletionRate: it says 0.5000, but its counts give none", id="none-judged"),
+    ],
+)
+def test_without_items_the_counts_hold(make_report: MakeReport, tmp_path: Path, figures: dict[str, Any], message: str) -> None:
+    read_reports(written(tmp_path, make_report(summary=WHOLE)))
+    path = written(tmp_path, make_report(summary=WHOLE | figures))
+    with pytest.raises(InputError, match=re.escape(f"{path}: [0].summary.{message}")):
+        read_reports(path)
+
+
+@pytest.mark.parametrize(
+    "figures",
+    [
+        pytest.param({"completionRate": 0.333, "completionUpperBound": 0.667}, id="rounded"),
+        pytest.param(dict.fromkeys([name for name in WHOLE if not name.endswith("Rate")]), id="of-an-earlier-version"),
+        pytest.param({"partialScore": 0.9, "passAtK": 0.1}, id="weights-of-tasks"),
+    ],
+)
+def test_what_may_well_follow_from_the_items_is_read(
+    make_report: MakeReport, three: list[dict[str, Any]], tmp_path: Path, figures: dict[str, Any]
+) -> None:
+    [found] = read_reports(written(tmp_path, make_report(taskResults=three, summary=WHOLE | figures)))
+    assert len(found.task_results) == 3
+
+
+def test_an_item_or_a_skill_that_is_there_twice_is_refused(
+    make_report: MakeReport, three: list[dict[str, Any]], tmp_path: Path
+) -> None:
+    path = written(tmp_path, make_report(taskResults=[*three, three[1]]))
+    with pytest.raises(InputError, match=re.escape("[0].taskResults[3]: run 1 of task 't1' is there twice: taskResults[1] is")):
+        read_reports(path)
+    path = written(tmp_path, make_report(), make_report(benchmarkId="others"), make_report())
+    with pytest.raises(InputError, match=re.escape(f"{path}: [2]: echo@1.0.0 on words is there twice: [1] is its report, too")):
         read_reports(path)
 
 

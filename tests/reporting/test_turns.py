@@ -37,7 +37,8 @@ TURNS = [
 @pytest.fixture
 def report(make_report: MakeReport, make_item: MakeItem) -> SkillCompletionReport:
     why = [{**WHY, "message": f"turn 2: {WHY['message']}", "where": "turns[1].output"}]
-    return make_report(taskResults=[make_item("talk", turns=TURNS, reasons=why, output=None), make_item("plain")])
+    items = [make_item("talk", turns=TURNS, reasons=why, output=None), make_item("plain")]
+    return make_report(taskResults=items, summary={"completionRate": 0.0, "errorRate": 0.0})
 
 
 def test_the_json_report_has_them_where_there_are_any(

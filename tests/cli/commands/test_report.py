@@ -83,6 +83,7 @@ def here(place: Any) -> Any:
     place.write("c.json", report_text({"s": "p" * 8}))
     place.write("bad.json", report_text({"s": "f" * 8}))
     place.write("other.json", report_text({"else": "p"}))
+    place.write("lies.json", report_text({"s": "f" * 8}).replace('"completionRate": 0.0', '"completionRate": 0.95'))
     place.write("none.json", [])
     place.write("object.json", {})
     place.write("file", "x")
@@ -131,6 +132,7 @@ def converting(source: str, output: str = "out.csv") -> list[str]:
 
 CONVERT = converting("a.json")
 DIFF = ("report", "diff", "a.json", "b.json")
+LIE = "summary.completionRate: it says 0.9500, but its items give 0.0000 (0 of 8)"
 
 
 @pytest.mark.parametrize(
@@ -147,6 +149,8 @@ DIFF = ("report", "diff", "a.json", "b.json")
         pytest.param(converting("nope.json"), "nope.json: no such file; give a JSON report", id="missing"),
         pytest.param(converting("skills"), "skills: this is a folder", id="folder"),
         pytest.param(converting("none.json"), "none.json: it holds no report", id="no-report"),
+        pytest.param(converting("lies.json"), f"lies.json: [0].{LIE}", id="contradicts-its-items"),
+        pytest.param(["report", "diff", "c.json", "lies.json"], f"lies.json: [0].{LIE}", id="diff-of-a-contradiction"),
         pytest.param(converting("object.json"), "object.json: a report is an array", id="no-array"),
         pytest.param(converting("20200101T000000Z-abcd"), "no run 20200101T000000Z-abcd in", id="unknown-run"),
         pytest.param(
