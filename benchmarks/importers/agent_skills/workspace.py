@@ -68,14 +68,17 @@ def _say_what_is_odd(source: Source, runs: Sequence[WorkspaceRun]) -> None:
 def workspace_task(row: Row, source: Source) -> Task:
     """The eval: a run passes where all assertions held, and its score is the share that did.
 
+    Where no run of it was graded, all of them are errors, and stay runs of the configuration.
+
     Raises:
-        Skip: none of its runs was graded.
+        Skip: no run of the whole workspace was graded.
     """
     name, runs = str(row.data["name"]), list(row.data["runs"])
-    if all(_rate_of(run) is None for run in runs):
+    graded = any(_rate_of(run) is not None for run in runs)
+    if not graded and all(_rate_of(run) is None for run in source.document.runs):
         raise Skip("none of its runs was graded")
     texts = _texts_of(runs)
-    if texts is None:
+    if texts is None and graded:
         source.say("evals whose runs have other numbers of assertions are judged whole: a run passes where all of its own held")
     skill = source.document.skill
     for configuration in dict.fromkeys(run.configuration for run in runs):

@@ -214,6 +214,19 @@ async def test_recorded_runs_get_the_graders_verdict(tmp_path: Path, gradings: l
     assert [verdict.score for verdict in verdicts] == scores
 
 
+async def test_an_eval_of_which_no_run_was_graded_keeps_its_runs_as_errors(tmp_path: Path) -> None:
+    put(tmp_path / "eval-1" / "with_skill", GRADED)
+    for number in (1, 2):
+        put(tmp_path / "eval-2" / "with_skill" / f"run-{number}", None, {"duration_ms": 1500})
+    found = import_tasks(tmp_path)
+    assert [task.id for task in found.benchmark.tasks] == ["eval-1", "eval-2"]
+    assert [run["error"]["kind"] for run in found.runs if run["taskId"] == "eval-2"] == ["infra", "infra"]
+    assert any(remark.startswith("2 runs without a verdict, which count as errors") for remark in found.remarks)
+    assert not any("other numbers of assertions" in remark for remark in found.remarks)
+    verdict = await TaskScoring(found.benchmark.tasks[1]).verdict(SkillResponse(output={"pass_rate": 1.0}))
+    assert verdict.passed, "a run that is graded later can pass"
+
+
 def test_a_workspace_without_gradings_is_refused(tmp_path: Path) -> None:
     put(tmp_path / "eval-1" / "with_skill", None, {})
     with pytest.raises(InputError, match="the only entry was skipped, because none of its runs was graded"):
