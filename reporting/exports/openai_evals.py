@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from itertools import count
+from statistics import fmean
 from typing import Any
 
 from eval_skills.core.models import SkillCompletionReport, TaskResult
@@ -16,8 +17,11 @@ from eval_skills.reporting.exports.items import ERRORS, sample_name, text, the_o
 def render(reports: Sequence[SkillCompletionReport], context: ReportContext) -> str:
     """The lines that ``oaieval`` records: ``spec``, then ``sampling`` and ``match`` events, then ``final_report``.
 
-    An item that ended in an error has an event of the type ``error`` and no ``match``. The final report counts such items as not
-    passed in `accuracy`, as our completion rate does, and how many they are in `errors`.
+    An item that ended in an error has an event of the type ``error`` and no ``match``. As with evals' own accuracy, that of the
+    final report is over the ``match`` events, and so is `partial_score`, their mean score; both are null where there is none.
+    `errors` counts the items that ended in one.
+
+    Source: evals' ``evals/metrics.py`` (``get_accuracy``) and ``evals/elsuite/basic/match.py``.
 
     Raises:
         UsageError: there are several skills, or no items.
@@ -47,9 +51,16 @@ def _lines(report: SkillCompletionReport, context: ReportContext) -> Iterator[di
                 "run_id": context.run_id, "event_id": next(number), "sample_id": sample_name(item), "type": kind, "data": data,
                 "created_by": "eval-skills", "created_at": created,
             }  # fmt: skip
-    summary = report.summary
-    errors = sum(item.status in ERRORS for item in report.task_results)
-    yield {"final_report": {"accuracy": summary.completion_rate, "partial_score": summary.partial_score, "errors": errors}}
+    yield {"final_report": _final(report.task_results)}
+
+
+def _final(items: Sequence[TaskResult]) -> dict[str, Any]:
+    matched = [item for item in items if item.status not in ERRORS]
+    return {
+        "accuracy": fmean(item.passed for item in matched) if matched else None,
+        "partial_score": fmean(item.score or 0.0 for item in matched) if matched else None,
+        "errors": len(items) - len(matched),
+    }
 
 
 def _events(item: TaskResult) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -175,14 +175,20 @@ def test_evalview_is_not_told_that_failed_calls_and_limits_went_well(
     assert passed == [[True, True], [True, True], [False, False]]
 
 
-def test_a_record_of_openai_evals_has_no_match_for_an_error(report: SkillCompletionReport, context: ReportContext) -> None:
+def test_a_record_of_openai_evals_has_no_match_for_an_error(
+    report: SkillCompletionReport, make_report: MakeReport, make_item: MakeItem, context: ReportContext
+) -> None:
     spec, *events, last = lines(render("openai-evals", [report], context))
     assert spec["spec"]["completion_fns"] == ["cities@1.0.0"]
     assert [(event["event_id"], event["sample_id"], event["type"]) for event in events] == [
         (0, "t1#1", "sampling"), (1, "t1#1", "match"), (2, "t2#1", "sampling"), (3, "t2#1", "match"), (4, "t3#1", "error"),
         (5, "t1#2", "sampling"), (6, "t1#2", "match"),
     ]  # fmt: skip
-    assert last == {"final_report": {"accuracy": 0.85, "partial_score": 0.8125, "errors": 1}}
+    third = pytest.approx(1 / 3)
+    assert last == {"final_report": {"accuracy": third, "partial_score": third, "errors": 1}}, "as its matches say"
+    outage = make_report(taskResults=[make_item(status="error", score=None, errorKind="infra")])
+    *_, last = lines(render("openai-evals", [outage], context))
+    assert last == {"final_report": {"accuracy": None, "partial_score": None, "errors": 1}}
 
 
 def test_evalview_has_every_item_and_says_which_ended_in_an_error(report: SkillCompletionReport, context: ReportContext) -> None:
