@@ -12,7 +12,7 @@ from eval_skills.core.models.response import ToolCall
 from eval_skills.core.models.result import FORBIDDEN_TOOL_CALLED
 from eval_skills.reporting.context import ReportContext, ranked
 from eval_skills.reporting.escape import encodable
-from eval_skills.reporting.exports.items import ERRORS, sample_name, text, why, with_items
+from eval_skills.reporting.exports.items import ERRORS, exchanges, sample_name, text, why, with_items
 
 _OF_COST, _OF_LATENCY = frozenset({"COST_ABOVE_MAX", "COST_UNKNOWN"}), frozenset({"LATENCY_ABOVE_MAX", "LATENCY_UNKNOWN"})
 """The reasons of items that failed by a limit."""
@@ -33,7 +33,7 @@ def render(reports: Sequence[SkillCompletionReport], context: ReportContext) -> 
 
 
 def _result(report: SkillCompletionReport, item: TaskResult, context: ReportContext) -> dict[str, Any]:
-    calls, said = item.tool_calls or [], why(item)
+    calls, said = [call for each in exchanges(item) for call in each.calls], why(item)
     cost, latency, score = item.cost_usd or 0.0, item.latency_ms or 0.0, item.score or 0.0
     quality = item.dimensions.get("output_quality", score)
     failed = item.status in ERRORS

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import count
 from statistics import fmean, stdev
 from typing import Any
 
 from eval_skills.core.models import SkillCompletionReport, TaskResult
 from eval_skills.reporting.context import ReportContext
 from eval_skills.reporting.escape import encodable
-from eval_skills.reporting.exports.items import ERRORS, text, the_one, wanted, was_answered, why
+from eval_skills.reporting.exports.items import ERRORS, exchanges, text, the_one, wanted, was_answered, why
 
 SCORER = "eval_skills"
 _VERDICT = {"pass": "C", "fail": "I"}
@@ -21,7 +22,10 @@ def render(reports: Sequence[SkillCompletionReport], context: ReportContext) -> 
 
     An item that ended in an error is a sample with an `error` and without a score: Inspect's figures leave it out. As there,
     the epochs of a sample are reduced to their mean first: the accuracy is the mean over the samples, and the standard error
-    takes samples, not their epochs, as independent.
+    takes samples, not their epochs, as independent. The messages of a conversation stand turn by turn, and its input are what the
+    user said.
+
+    Source: Inspect's ``src/inspect_ai/log/_log.py`` (``EvalSample``), ``tool/_tool_call.py`` (``ToolCall``).
 
     Raises:
         UsageError: there are several skills, or no items.
@@ -99,7 +103,7 @@ def _usage(prompt: int | None, completion: int | None) -> dict[str, int]:
 
 
 def _sample(report: SkillCompletionReport, item: TaskResult) -> dict[str, Any]:
-    asked, answer = text(item.input), text(item.output)
+    answer = text(item.output)
     output: dict[str, Any] = {"model": report.skill_key, "choices": [], "completion": answer}
     if was_answered(item):
         output["choices"] = [{"message": {"role": "assistant", "content": answer, "source": "generate"}, "stop_reason": "stop"}]
@@ -108,9 +112,9 @@ def _sample(report: SkillCompletionReport, item: TaskResult) -> dict[str, Any]:
     sample = {
         "id": item.task_id,
         "epoch": item.run_index + 1,
-        "input": asked,
+        "input": [{"role": "user", "content": text(each.told)} for each in exchanges(item)] if item.turns else text(item.input),
         "target": text(wanted(item)),
-        "messages": [{"role": "user", "content": asked}, *_said(item, answer)],
+        "messages": list(_messages(item)),
         "output": output,
         "scores": _scores(item, answer),
         "metadata": {"status": item.status, "tags": item.tags},
@@ -122,17 +126,20 @@ def _sample(report: SkillCompletionReport, item: TaskResult) -> dict[str, Any]:
     return sample
 
 
-def _said(item: TaskResult, answer: str) -> list[dict[str, Any]]:
-    """What the skill did as messages: its calls with their results, then the answer."""
-    said: list[dict[str, Any]] = []
-    for place, call in enumerate(item.tool_calls or [], 1):
-        name = call.id or f"call-{place}"
-        arguments = call.arguments if isinstance(call.arguments, dict) else {"arguments": call.arguments}
-        called = {"id": name, "function": call.name, "arguments": arguments}
-        said.append({"role": "assistant", "content": "", "tool_calls": [called]})
-        if call.result is not None:
-            said.append({"role": "tool", "content": text(call.result), "tool_call_id": name, "function": call.name})
-    return said if not was_answered(item) else [*said, {"role": "assistant", "content": answer}]
+def _messages(item: TaskResult) -> Iterator[dict[str, Any]]:
+    """What was said and done, in order: of each turn the user's message, the calls with their results, and the answer."""
+    number = count(1)
+    for each in exchanges(item):
+        yield {"role": "user", "content": text(each.told)}
+        for call in each.calls:
+            name = call.id or f"call-{next(number)}"
+            arguments = call.arguments if isinstance(call.arguments, dict) else {"arguments": call.arguments}
+            called = {"id": name, "function": call.name, "arguments": arguments}
+            yield {"role": "assistant", "content": "", "tool_calls": [called]}
+            if call.result is not None:
+                yield {"role": "tool", "content": text(call.result), "tool_call_id": name, "function": call.name}
+        if each.answered:
+            yield {"role": "assistant", "content": text(each.answer)}
 
 
 def _scores(item: TaskResult, answer: str) -> dict[str, Any]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from eval_skills.core.errors import UsageError
 from eval_skills.core.models import SkillCompletionReport, TaskResult
-from eval_skills.core.models.result import Reason
+from eval_skills.core.models.response import ToolCall
+from eval_skills.core.models.result import Reason, TurnResult
 from eval_skills.reporting.escape import json_text
 
 ERRORS = ("error", "timeout")
@@ -63,6 +65,34 @@ def why(item: TaskResult) -> str:
 
 def _counts(reason: Reason, item: TaskResult) -> bool:
     return not reason.informational and reason.message != item.error_message
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """What the skill was told, the calls it made then, and what it answered, where it did (`answered`)."""
+
+    told: Any
+    calls: Sequence[ToolCall]
+    answer: Any
+    answered: bool
+
+
+def exchanges(item: TaskResult) -> list[Exchange]:
+    """The turns of a conversation, as far as it came; any other item is one exchange.
+
+    Calls that are known of the whole alone, and of no turn, are in the last exchange.
+    """
+    if not item.turns:
+        return [Exchange(item.input, item.tool_calls or (), item.output, was_answered(item))]
+    found = [Exchange(turn.input, turn.tool_calls or (), turn.output, _answered(turn)) for turn in item.turns]
+    if item.tool_calls and not any(each.calls for each in found):
+        found[-1] = replace(found[-1], calls=item.tool_calls)
+    return found
+
+
+def _answered(turn: TurnResult) -> bool:
+    """Whether it was; the turn that a conversation ended in as an error was not."""
+    return turn.error_kind is None or turn.status is not None
 
 
 def sample_name(item: TaskResult) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 from eval_skills.core.models import SkillCompletionReport, TaskResult
 from eval_skills.reporting.context import ReportContext
 from eval_skills.reporting.escape import encodable
-from eval_skills.reporting.exports.items import ERRORS, sample_name, text, the_one, wanted, was_answered, why
+from eval_skills.reporting.exports.items import ERRORS, exchanges, sample_name, text, the_one, wanted, why
 
 
 def render(reports: Sequence[SkillCompletionReport], context: ReportContext) -> str:
@@ -64,10 +64,11 @@ def _final(items: Sequence[TaskResult]) -> dict[str, Any]:
 
 
 def _events(item: TaskResult) -> Iterator[tuple[str, dict[str, Any]]]:
+    for each in exchanges(item):
+        if each.answered:
+            yield "sampling", {"prompt": text(each.told), "sampled": [text(each.answer)]}
     if item.status in ERRORS:
         yield "error", {"type": item.error_kind or item.status, "message": item.error_message}
         return
-    if was_answered(item):
-        yield "sampling", {"prompt": text(item.input), "sampled": [text(item.output)]}
     judged = {"correct": item.passed, "expected": wanted(item), "picked": item.output, "sampled": text(item.output)}
     yield "match", {**judged, "score": item.score, "reason": why(item)}

@@ -233,3 +233,48 @@ def test_without_mlflow_one_line_says_how_to_get_it(
     monkeypatch.setitem(sys.modules, "mlflow", None)
     with pytest.raises(UsageError, match=r"pip install 'eval-skills\[mlflow\]'"):
         log_reports([report], context, experiment="x")
+
+
+@pytest.fixture
+def talk(make_report: MakeReport, make_item: MakeItem) -> SkillCompletionReport:
+    """Two conversations: one whose first turn says nothing of calls, and one that ended in an error in its second turn."""
+    bake, gone = [{"name": "oven"}], {"errorKind": "infra", "errorMessage": "gone"}
+    told = {"input": {"turns": ["tea", "cake"]}}
+    tea = {"turn": 1, "input": "tea", "output": "ok tea"}
+    whole = [tea, {"turn": 2, "input": "cake", "output": "tea cake", "toolCalls": bake}]
+    broken = [tea, {"turn": 2, "input": "cake", **gone}]
+    items = [
+        make_item(**told, status="pass", score=1.0, output="tea cake", turns=whole),
+        make_item("t2", **told, status="error", score=None, turns=broken, **gone),
+    ]
+    return make_report("host", taskResults=items)
+
+
+def test_a_log_of_inspect_has_conversations_turn_by_turn(
+    talk: SkillCompletionReport, context: ReportContext, tmp_path: Path
+) -> None:
+    (tmp_path / "log.json").write_text(str(render("inspect", [talk], context)))
+    whole, broken = json.loads((tmp_path / "log.json").read_text())["samples"]
+    assert [(each["role"], each["content"], len(each.get("tool_calls", ()))) for each in whole["messages"]] == [
+        ("user", "tea", 0), ("assistant", "ok tea", 0), ("user", "cake", 0), ("assistant", "", 1), ("assistant", "tea cake", 0),
+    ]  # fmt: skip
+    assert [each["content"] for each in whole["input"]] == ["tea", "cake"]
+    assert [each["content"] for each in broken["messages"]] == ["tea", "ok tea", "cake"], "its second turn has no answer"
+    assert len(import_tasks(tmp_path / "log.json").runs) == 2
+
+
+def test_calls_of_turns_are_in_every_format_that_has_calls(talk: SkillCompletionReport, context: ReportContext) -> None:
+    whole, broken = json.loads(str(render("evalview", [talk], context)))
+    assert [step["tool_name"] for step in whole["trace"]["steps"]] == ["oven"]
+    assert whole["evaluations"]["sequence_correctness"]["actual_sequence"] == ["oven"]
+    assert broken["trace"]["steps"] == []
+    only_whole = talk.task_results[1].model_copy(update={"tool_calls": talk.task_results[0].turns[1].tool_calls})  # type: ignore[index]
+    [found] = json.loads(str(render("evalview", [talk.model_copy(update={"task_results": [only_whole]})], context)))
+    assert [step["tool_name"] for step in found["trace"]["steps"]] == ["oven"], "known of the whole alone"
+
+
+def test_a_record_of_openai_evals_has_a_sampling_for_each_turn(talk: SkillCompletionReport, context: ReportContext) -> None:
+    _, *events, _ = lines(render("openai-evals", [talk], context))
+    assert [(event["type"], event["data"].get("sampled")) for event in events] == [
+        ("sampling", ["ok tea"]), ("sampling", ["tea cake"]), ("match", "tea cake"), ("sampling", ["ok tea"]), ("error", None),
+    ]  # fmt: skip
