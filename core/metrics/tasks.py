@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from itertools import groupby, pairwise
 from operator import itemgetter
 from typing import Any
@@ -308,6 +309,14 @@ def _output(value: Any) -> Any:
         return value
 
 
+def _moment(value: Any) -> datetime | None:
+    """A time in UTC, also where it is text (ISO 8601) or has no zone; None where it is not known, as pandas' NaT."""
+    if not isinstance(value, str | datetime) or value != value:
+        return None
+    found = datetime.fromisoformat(value if isinstance(value, str) else value.isoformat())
+    return found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)
+
+
 def _texts(value: Any) -> list[str] | None:
     texts = known_list(value)
     return None if texts is None else [str(text) for text in texts]
@@ -375,4 +384,5 @@ _DECODERS: dict[str, Decoder] = {
     "skills_loaded": _texts,
     "steps": _whole_number,
     "scoring_digest": _text,
+    "started_at": _moment,
 }

@@ -180,7 +180,7 @@ class DimensionSummary(Model, defer_build=True):
 
 _ONLY_SOME_HAVE = (
     "task_digest", "tool_calls", "messages", "time_to_first_token_ms", "content", "finish_reason", "turns", "files",
-    "skills_loaded", "steps", "scoring_digest",
+    "skills_loaded", "steps", "scoring_digest", "started_at",
 )  # fmt: skip
 
 
@@ -188,8 +188,9 @@ class TaskResult(Model, defer_build=True):
     """One item as the report shows it: what was asked, what was expected, what came, and why it was judged so.
 
     What only some answers have (`tool_calls`, `messages`, `content`, `finish_reason`, `time_to_first_token_ms`, `turns`, `files`,
-    `skills_loaded`, `steps`), and what earlier versions do not know (`task_digest`, `scoring_digest`), is absent from the JSON of
-    an item that does not have it. `turns` are those of a conversation, of which the rest is the whole. The contents of `files`
+    `skills_loaded`, `steps`), and what earlier versions do not know (`task_digest`, `scoring_digest`, `started_at`), is absent
+    from the JSON of an item that does not have it. `started_at` (UTC) is when the attempt began that `latency_ms` is of. `turns`
+    are those of a conversation, of which the rest is the whole. The contents of `files`
     stay in the store.
     """
 
@@ -224,6 +225,7 @@ class TaskResult(Model, defer_build=True):
     skills_loaded: list[str] | None = None
     steps: int | None = None
     scoring_digest: str | None = None
+    started_at: datetime | None = Field(default=None, strict=False)
 
     @model_serializer(mode="wrap")
     def _without_what_is_not_there(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from datetime import timedelta
 from typing import Any
 
 from eval_skills.core.models import SkillCompletionReport, TaskResult
@@ -12,7 +11,7 @@ from eval_skills.core.models.response import ToolCall
 from eval_skills.core.models.result import FORBIDDEN_TOOL_CALLED
 from eval_skills.reporting.context import ReportContext, ranked
 from eval_skills.reporting.escape import encodable
-from eval_skills.reporting.exports.items import ERRORS, exchanges, sample_name, text, why, with_items
+from eval_skills.reporting.exports.items import ERRORS, arguments_of, ended, exchanges, sample_name, text, why, with_items
 
 _OF_COST, _OF_LATENCY = frozenset({"COST_ABOVE_MAX", "COST_UNKNOWN"}), frozenset({"LATENCY_ABOVE_MAX", "LATENCY_UNKNOWN"})
 """The reasons of items that failed by a limit."""
@@ -21,8 +20,11 @@ _OF_COST, _OF_LATENCY = frozenset({"COST_ABOVE_MAX", "COST_UNKNOWN"}), frozenset
 def render(reports: Sequence[SkillCompletionReport], context: ReportContext) -> str:
     """A result for each item, the skill as its adapter.
 
-    EvalView's results have no place for what is unknown: there, a dimension that was not scored counts as full, cost, latency and
-    the limits on them as 0, and an item that ended in an error as failed with a score of 0; its rationale names the error.
+    EvalView's results have no place for what is unknown: an item whose beginning is not known began with its run, a dimension
+    that was not scored counts as full, cost, latency and the limits on them as 0, and an item that ended in an error as failed
+    with a score of 0; its rationale names the error. The steps of a conversation are the calls of all its turns.
+
+    Source: EvalView's ``evalview/core/types.py`` (``ExecutionTrace``, ``StepTrace``).
 
     Raises:
         UsageError: the reports hold figures only.
@@ -37,7 +39,7 @@ def _result(report: SkillCompletionReport, item: TaskResult, context: ReportCont
     cost, latency, score = item.cost_usd or 0.0, item.latency_ms or 0.0, item.score or 0.0
     quality = item.dimensions.get("output_quality", score)
     failed = item.status in ERRORS
-    started = context.created_utc
+    started = item.started_at or context.created_utc
     forbidden = [reason.message for reason in item.reasons if reason.code == FORBIDDEN_TOOL_CALLED]
     codes = {reason.code for reason in item.reasons if not reason.informational}
     evaluations: dict[str, Any] = {
@@ -67,7 +69,7 @@ def _result(report: SkillCompletionReport, item: TaskResult, context: ReportCont
         "trace": {
             "session_id": item.task_run_id or f"{context.run_id}/{report.skill_key}/{sample_name(item)}",
             "start_time": started.isoformat(),
-            "end_time": (started + timedelta(milliseconds=latency)).isoformat(),
+            "end_time": (ended(item) or started).isoformat(),
             "steps": [_step(place, call) for place, call in enumerate(calls, 1)],
             "final_output": said if failed else text(item.output),
             "metrics": {"total_cost": cost, "total_latency": latency, "total_tokens": _tokens(item)},
@@ -84,7 +86,7 @@ def _step(place: int, call: ToolCall) -> dict[str, Any]:
         "step_id": call.id or str(place),
         "step_name": call.name,
         "tool_name": call.name,
-        "parameters": call.arguments if isinstance(call.arguments, dict) else {"arguments": call.arguments},
+        "parameters": arguments_of(call),
         "output": call.result if call.error is None else call.error,
         "success": call.error is None,
         "metrics": {},

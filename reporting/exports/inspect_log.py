@@ -11,7 +11,7 @@ from typing import Any
 from eval_skills.core.models import SkillCompletionReport, TaskResult
 from eval_skills.reporting.context import ReportContext
 from eval_skills.reporting.escape import encodable
-from eval_skills.reporting.exports.items import ERRORS, exchanges, text, the_one, wanted, was_answered, why
+from eval_skills.reporting.exports.items import ERRORS, arguments_of, ended, exchanges, text, the_one, wanted, was_answered, why
 
 SCORER = "eval_skills"
 _VERDICT = {"pass": "C", "fail": "I"}
@@ -25,7 +25,8 @@ def render(reports: Sequence[SkillCompletionReport], context: ReportContext) -> 
     takes samples, not their epochs, as independent. The messages of a conversation stand turn by turn, and its input are what the
     user said.
 
-    Source: Inspect's ``src/inspect_ai/log/_log.py`` (``EvalSample``), ``tool/_tool_call.py`` (``ToolCall``).
+    Source: Inspect's ``src/inspect_ai/log/_log.py`` (``EvalSample``, ``EvalStats``), ``tool/_tool_call.py`` (``ToolCall``,
+    ``ToolCallError``) and ``model/_chat_message.py``.
 
     Raises:
         UsageError: there are several skills, or no items.
@@ -66,10 +67,20 @@ def render(reports: Sequence[SkillCompletionReport], context: ReportContext) -> 
                 }
             ],
         },
-        "stats": {"started_at": created, "completed_at": created, "model_usage": _used(report)},
+        "stats": {**_times(items), "model_usage": _used(report)},
         "samples": [_sample(report, item) for item in items],
     }
     return encodable(json.dumps(log, ensure_ascii=False, indent=1)) + "\n"
+
+
+def _times(items: Sequence[TaskResult]) -> dict[str, str]:
+    """When the first item began and the last one ended; empty, as in Inspect's own unfinished logs, where no item says it."""
+    begun = [item.started_at for item in items if item.started_at is not None]
+    done = [end for item in items if (end := ended(item)) is not None]
+    return {
+        "started_at": min(begun).isoformat() if begun else "",
+        "completed_at": max(done).isoformat() if done else "",
+    }
 
 
 def _reduced(scored: Sequence[TaskResult]) -> list[float]:
@@ -119,6 +130,10 @@ def _sample(report: SkillCompletionReport, item: TaskResult) -> dict[str, Any]:
         "scores": _scores(item, answer),
         "metadata": {"status": item.status, "tags": item.tags},
     }
+    if item.started_at is not None:
+        sample["started_at"] = item.started_at.isoformat()
+    if (end := ended(item)) is not None:
+        sample["completed_at"] = end.isoformat()
     if item.latency_ms is not None:
         sample["total_time"] = item.latency_ms / 1000
     if item.status in ERRORS:
@@ -133,11 +148,11 @@ def _messages(item: TaskResult) -> Iterator[dict[str, Any]]:
         yield {"role": "user", "content": text(each.told)}
         for call in each.calls:
             name = call.id or f"call-{next(number)}"
-            arguments = call.arguments if isinstance(call.arguments, dict) else {"arguments": call.arguments}
-            called = {"id": name, "function": call.name, "arguments": arguments}
+            called = {"id": name, "function": call.name, "arguments": arguments_of(call)}
             yield {"role": "assistant", "content": "", "tool_calls": [called]}
-            if call.result is not None:
-                yield {"role": "tool", "content": text(call.result), "tool_call_id": name, "function": call.name}
+            if call.result is not None or call.error is not None:
+                failed = {} if call.error is None else {"error": {"type": "unknown", "message": call.error}}
+                yield {"role": "tool", "content": text(call.result), "tool_call_id": name, "function": call.name, **failed}
         if each.answered:
             yield {"role": "assistant", "content": text(each.answer)}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from typing import Any
 
 from eval_skills.core.errors import UsageError
@@ -93,6 +94,20 @@ def exchanges(item: TaskResult) -> list[Exchange]:
 def _answered(turn: TurnResult) -> bool:
     """Whether it was; the turn that a conversation ended in as an error was not."""
     return turn.error_kind is None or turn.status is not None
+
+
+def arguments_of(call: ToolCall) -> dict[str, Any]:
+    """What the tool was given, as an object: an empty one where that is nothing; what is no object stands under `arguments`."""
+    if call.arguments is None:
+        return {}
+    return call.arguments if isinstance(call.arguments, dict) else {"arguments": call.arguments}
+
+
+def ended(item: TaskResult) -> datetime | None:
+    """When the attempt ended that the item's latency is of; None where its beginning or its latency is not known."""
+    if item.started_at is None or item.latency_ms is None:
+        return None
+    return item.started_at + timedelta(milliseconds=item.latency_ms)
 
 
 def sample_name(item: TaskResult) -> str:

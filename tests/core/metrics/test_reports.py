@@ -268,6 +268,21 @@ def test_figures_alone_without_task_results() -> None:
     assert figures == full.model_copy(update={"task_results": []})
 
 
+@pytest.mark.parametrize(
+    ("cell", "found"),
+    [
+        pytest.param("2026-05-04T10:15:00.25+02:00", datetime(2026, 5, 4, 8, 15, 0, 250_000, tzinfo=UTC), id="text"),
+        pytest.param(pd.Timestamp("2026-05-04T08:15:00"), datetime(2026, 5, 4, 8, 15, tzinfo=UTC), id="no-zone"),
+        pytest.param(pd.Timestamp("2026-05-04T10:15:00+02:00"), datetime(2026, 5, 4, 8, 15, tzinfo=UTC), id="zone"),
+        pytest.param(pd.NaT, None, id="unknown"),
+    ],
+)
+def test_items_say_when_they_began(cell: Any, found: datetime | None) -> None:
+    (report,) = skill_reports(items(EXAMPLE, started_at=cell), benchmark(), 100)
+    assert {item.started_at for item in report.task_results} == {found}
+    assert ("startedAt" in report.task_results[0].to_json()) == (found is not None)
+
+
 @pytest.mark.slow
 @settings(max_examples=25)
 @given(st.randoms(use_true_random=False), st.integers(1, 4))

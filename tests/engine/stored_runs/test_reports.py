@@ -68,6 +68,8 @@ def test_a_runs_reports_are_those_that_the_run_itself_made(recorded: Callable[..
     assert found.context.benchmark == plan.benchmark
     assert (found.context.run_id, found.context.min_completion, found.context.partial) == (plan.run_id, 0.5, None)
     assert [item.expected for item in found.reports[0].task_results] == [{"value": "ok"}] * 3
+    rows = plan.store.items(run_id=plan.run_id).set_index("task_id")["started_at"]
+    assert all(item.started_at == rows[item.task_id] for item in found.reports[0].task_results)
 
 
 def test_an_unfinished_run_says_what_it_has(recorded: Callable[..., RunPlan]) -> None:

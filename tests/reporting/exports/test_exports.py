@@ -161,7 +161,7 @@ def test_no_answer_is_made_up_for_an_item_that_failed_without_one(
 ) -> None:
     samples = {each["id"]: each for each in json.loads(str(render("inspect", [half_known], context)))["samples"]}
     assert (samples["died"]["output"]["choices"], samples["died"]["scores"]["eval_skills"]["value"]) == ([], "I")
-    assert [message["role"] for message in samples["died"]["messages"]] == ["user", "assistant", "assistant"], "its two calls"
+    assert [message["role"] for message in samples["died"]["messages"]] == ["user", "assistant", "tool", "assistant"], "two calls"
     events = lines(render("openai-evals", [half_known], context))[1:-1]
     assert [event["type"] for event in events if event["sample_id"] == "died#1"] == ["match"]
 
@@ -278,3 +278,42 @@ def test_a_record_of_openai_evals_has_a_sampling_for_each_turn(talk: SkillComple
     assert [(event["type"], event["data"].get("sampled")) for event in events] == [
         ("sampling", ["ok tea"]), ("sampling", ["tea cake"]), ("match", "tea cake"), ("sampling", ["ok tea"]), ("error", None),
     ]  # fmt: skip
+
+
+def test_items_have_their_own_times(make_report: MakeReport, make_item: MakeItem, context: ReportContext) -> None:
+    items = [
+        make_item(startedAt="2026-11-21T10:00:00Z", latencyMs=1500),
+        make_item("t2", startedAt="2026-11-21T10:00:05Z", latencyMs=None),
+        make_item("t3", latencyMs=20),
+    ]
+    report = make_report(taskResults=items)
+    log = json.loads(str(render("inspect", [report], context)))
+    assert [(each.get("started_at"), each.get("completed_at")) for each in log["samples"]] == [
+        ("2026-11-21T10:00:00+00:00", "2026-11-21T10:00:01.500000+00:00"), ("2026-11-21T10:00:05+00:00", None), (None, None),
+    ]  # fmt: skip
+    assert (log["stats"]["started_at"], log["stats"]["completed_at"]) == (
+        "2026-11-21T10:00:00+00:00", "2026-11-21T10:00:01.500000+00:00",
+    )  # fmt: skip
+    traces = [each["trace"] for each in json.loads(str(render("evalview", [report], context)))]
+    run = context.created_utc.isoformat()
+    assert [(each["start_time"], each["end_time"]) for each in traces] == [
+        ("2026-11-21T10:00:00+00:00", "2026-11-21T10:00:01.500000+00:00"), ("2026-11-21T10:00:05+00:00",) * 2, (run, run),
+    ]  # fmt: skip
+    unknown = make_report(taskResults=[items[2]])
+    stats = json.loads(str(render("inspect", [unknown], context)))["stats"]
+    assert (stats["started_at"], stats["completed_at"]) == ("", "")
+
+
+def test_a_call_has_its_error_and_no_arguments_that_were_not_given(
+    make_report: MakeReport, make_item: MakeItem, context: ReportContext
+) -> None:
+    calls = [{"name": "oven", "id": "c1", "error": "too hot"}, {"name": "oven", "arguments": "on"}]
+    report = make_report(taskResults=[make_item(toolCalls=calls)])
+    [sample] = json.loads(str(render("inspect", [report], context)))["samples"]
+    given = [call["arguments"] for each in sample["messages"] for call in each.get("tool_calls", ())]
+    assert given == [{}, {"arguments": "on"}]
+    assert [(each["tool_call_id"], each["error"]) for each in sample["messages"] if each["role"] == "tool"] == [
+        ("c1", {"type": "unknown", "message": "too hot"})
+    ]
+    [result] = json.loads(str(render("evalview", [report], context)))
+    assert [step["parameters"] for step in result["trace"]["steps"]] == [{}, {"arguments": "on"}]
