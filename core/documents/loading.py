@@ -182,6 +182,21 @@ def _parse_json(text: str) -> Any:
     return json.loads(text, object_pairs_hook=distinct_keys, parse_constant=refused, parse_float=finite)
 
 
+def finite_json(text: str) -> Any:
+    """The value of one JSON text, such as a line of a log. Of a key that is given twice, the last counts.
+
+    Raises:
+        ValueError: it is not JSON (`json.JSONDecodeError`), or holds NaN, Infinity or a number beyond a float.
+    """
+
+    def finite(number: str) -> float:
+        if isinf(value := float(number)):
+            raise ValueError(f"{number[:_SHOWN_DIGITS]} is too large a number")
+        return value
+
+    return json.loads(text, parse_constant=_refuse_constant, parse_float=finite)
+
+
 def _with_line(literal: str, text: str) -> str:
     """A number or constant with the line of its first place outside of texts; the first is what the decoder stopped at."""
     place = next(found.start() for found in _TEXT_OR_NUMBER.finditer(text) if found[0] == literal)

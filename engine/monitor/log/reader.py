@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from eval_skills.core.documents.loading import finite_json
 from eval_skills.core.errors import InputError
 from eval_skills.engine.monitor.log.files import (
     HEAD_BYTES,
@@ -150,7 +151,7 @@ class LogReader:
 
 def _parsed(line: bytes) -> Any:
     try:
-        return json.loads(line.decode())
+        return finite_json(line.decode())
     except json.JSONDecodeError as error:
         raise BadRecord(f"not valid JSON at column {error.colno}: {error.msg}") from None
     except UnicodeDecodeError as error:

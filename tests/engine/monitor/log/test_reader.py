@@ -203,6 +203,9 @@ def test_what_is_no_log_is_left_out_and_named(folder: Log) -> None:
             b'{"output": ' + b'{"a":' * 5_000 + b"1" + b"}" * 5_001 + b"\n", "nested too deeply to read", id="deep-object"
         ),
         pytest.param(b'{"output": ' + b"9" * 10_000 + b"}\n", "4300 digits", id="endless-number"),
+        pytest.param(b'{"output": 1, "costUsd": NaN}\n', ":2: NaN is not JSON; give a finite number or null", id="nan"),
+        pytest.param(b'{"output": 1, "costUsd": -Infinity}\n', ":2: -Infinity is not JSON", id="infinity"),
+        pytest.param(b'{"output": 1, "latencyMs": 1e400}\n', ":2: 1e400 is too large a number", id="too-large"),
         pytest.param(b'"text"\n', 'expected an object with an answer, got "text"', id="no-object"),
         pytest.param(b"\x00\x01\x02\n", "not valid JSON", id="binary"),
     ],
