@@ -70,7 +70,10 @@ def _log(client: object, experiment: str, report: SkillCompletionReport, context
 
 
 def metrics(report: SkillCompletionReport) -> dict[str, float]:
-    """The figures that are known, by names that MLflow takes: of the summary, of latency, tokens and cost, and of dimensions."""
+    """The figures that are known, by names that MLflow takes: of the summary, of latency, tokens and cost, and of dimensions.
+
+    Where some items are missing in the sum of tokens or cost, how many stands beside it.
+    """
     summary, latency, cost = report.summary, report.latency, report.token_cost
     interval = summary.confidence_interval
     known = {
@@ -90,6 +93,7 @@ def metrics(report: SkillCompletionReport) -> dict[str, float]:
         "latency_p95_ms": latency.p95_ms,
         "latency_p99_ms": latency.p99_ms,
         "total_tokens": cost.total_tokens,
+        "tokens_unknown_items": report.tokens_unknown_items or None,
         "cost_usd": cost.estimated_usd,
         "cost_unknown_items": report.cost_unknown_items or None,
         "judge_cost_usd": cost.judge_cost_usd,

@@ -207,6 +207,14 @@ def test_figures_that_are_not_known_are_no_metrics(report: SkillCompletionReport
     assert found.keys().isdisjoint({"cost_usd", "pass_hat_k", "flake_rate"})
 
 
+def test_sums_that_are_not_of_all_items_say_of_how_many_they_are_not(make_report: MakeReport, make_item: MakeItem) -> None:
+    used = [make_item(promptTokens=3, completionTokens=4, costUsd=0.5), make_item("t2", promptTokens=3), make_item("t3")]
+    part = metrics(make_report(taskResults=used, token_cost={"estimatedUSD": 0.5}))
+    assert (part["tokens_unknown_items"], part["cost_unknown_items"]) == (2, 2)
+    whole = metrics(make_report(taskResults=used[:1], token_cost={"estimatedUSD": 0.5}))
+    assert whole.keys().isdisjoint({"tokens_unknown_items", "cost_unknown_items"})
+
+
 @pytest.mark.slow
 def test_mlflow_keeps_a_run_for_each_skill(
     report: SkillCompletionReport,
