@@ -17,6 +17,7 @@ _HTML = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 _MARKS = re.compile(r"[\\`*\[|~$]|(?<![^\W_])_|_(?![^\W_])|(?<!\S)#")
 _SCRIPT_SIGNS = ("<", ">", "&", "\u2028", "\u2029")
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
+_NEGATIVE = re.compile(r"-[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 
 
 def markdown(value: Any) -> Markup:
@@ -41,8 +42,11 @@ def visible_line(text: str) -> str:
 
 
 def csv_cell(value: str) -> str:
-    """Text that no spreadsheet takes for a formula: one that starts like it gets a leading apostrophe."""
-    return f"'{value}" if value.startswith(_FORMULA_STARTS) else value
+    """Text that no spreadsheet takes for a formula: one that starts like it gets a leading apostrophe.
+
+    A negative number, as JSON has it, computes nothing and stays as it is.
+    """
+    return f"'{value}" if value.startswith(_FORMULA_STARTS) and not _NEGATIVE.fullmatch(value) else value
 
 
 def visible(text: str) -> str:

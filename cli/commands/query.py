@@ -40,7 +40,13 @@ def query_command(
     *,
     csv_: Annotated[
         bool,
-        Parameter(group=RESULTS, name="--csv", help="Print CSV: whole values, a header line, empty for null", show_default=False),
+        Parameter(
+            group=RESULTS,
+            name="--csv",
+            help="Print CSV: whole values, a header line, empty for null, an apostrophe before a text that a spreadsheet would "
+            "compute",
+            show_default=False,
+        ),
     ] = False,
     store: PastResults = None,
 ) -> int:

@@ -14,6 +14,7 @@ from pyarrow import parquet
 
 from eval_skills.core.models import SkillCompletionReport
 from eval_skills.reporting import ReportContext, render
+from eval_skills.reporting.escape import csv_cell
 from eval_skills.reporting.table import COLUMNS
 from tests.tables import each_row
 
@@ -55,6 +56,16 @@ def test_text_is_no_formula(make_report: MakeReport, context: ReportContext, sta
     report = make_report(f'{start}HYPERLINK("http://127.0.0.1", "a,b")')
     (row,) = csv_rows([report], context)
     assert row["skill_id"] == f"'{report.skill_id}"
+
+
+@each_row("number", ["-5", "-0.25", "-1e5", "-2.5E-07"])
+def test_a_negative_number_as_text_computes_nothing_and_stays(number: str) -> None:
+    assert csv_cell(number) == number
+
+
+@each_row("sum_", ["-5+1", "-5\n", "-A1", "--5", "-5.", "-.5", "-0x1F", "-Infinity", "+5", "-\u0665", "-1e", "-1,2"])
+def test_what_only_begins_as_a_number_is_no_formula(sum_: str) -> None:
+    assert csv_cell(sum_) == f"'{sum_}"
 
 
 def test_negative_numbers_stay_numbers(make_report: MakeReport, context: ReportContext) -> None:

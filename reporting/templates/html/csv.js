@@ -3,7 +3,8 @@
 /** Rows of values as CSV: null is empty, and a text that a spreadsheet would take for a formula has an apostrophe before it. */
 function csvText(rows) {
   const quoted = (value) => (/[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value);
-  const safe = (value) => (/^[=+\-@\t\r\n]/.test(value) ? `'${value}` : value);
+  const number = /^-[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
+  const safe = (value) => (/^[=+\-@\t\r\n]/.test(value) && !number.test(value) ? `'${value}` : value);
   const written = (value) => (value === null ? "" : typeof value === "string" ? quoted(safe(value)) : String(value));
   return rows.map((row) => row.map(written).join(",")).join("\r\n") + "\r\n";
 }

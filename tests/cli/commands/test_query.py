@@ -57,6 +57,8 @@ def test_csv_has_a_header_line(run_here: Run) -> None:
         pytest.param("MAP {'k': 1}", {"k": 1}, '{"k": 1}', id="map"),
         pytest.param("'ab'::BLOB", "6162", "6162", id="bytes"),
         pytest.param("'=1+1'", "=1+1", "'=1+1", id="a-formula-is-no-formula-in-csv"),
+        pytest.param("'-5'", "-5", "-5", id="a-negative-number-as-text"),
+        pytest.param("'-5+1'", "-5+1", "'-5+1", id="a-sum-as-text"),
         pytest.param("'a' || chr(10) || 'b'", "a\nb", "a\nb", id="two-lines"),
     ],
 )

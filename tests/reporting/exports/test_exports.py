@@ -124,7 +124,7 @@ def test_promptfoos_sums_leave_out_tokens_that_nobody_reports(
 
 
 def test_feedback_has_a_row_for_each_score_and_none_for_what_was_not_judged(
-    report: SkillCompletionReport, context: ReportContext
+    report: SkillCompletionReport, make_report: MakeReport, make_item: MakeItem, context: ReportContext
 ) -> None:
     rows = list(csv.DictReader(io.StringIO(str(render("langsmith", [report], context)))))
     assert [(row["example_id"], row["key"], row["score"], row["value"]) for row in rows] == [
@@ -134,6 +134,11 @@ def test_feedback_has_a_row_for_each_score_and_none_for_what_was_not_judged(
         ("t1", "passed", "0.0", "fail"), ("t1", "score", "0.0", "fail"),
     ]  # fmt: skip
     assert (rows[0]["reference"], rows[3]["outputs"][:2], rows[3]["comment"]) == ("Bern", "'=", "not x")
+    below = make_report(
+        taskResults=[make_item(output=-5, expected=-2.5), make_item("t2", output=[-5], expected={"value": "-5-1"})]
+    )
+    rows = list(csv.DictReader(io.StringIO(str(render("langsmith", [below], context)))))[::2]
+    assert [(row["outputs"], row["reference"]) for row in rows] == [("-5", "-2.5"), ("[-5]", "'-5-1")]
 
 
 @pytest.fixture
