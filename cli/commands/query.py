@@ -33,7 +33,7 @@ def query_command(
         str,
         Parameter(
             help="One SELECT over the views items, items_all, reports, runs, comparisons, samples, nights, preferences, "
-            "calibrations and labels"
+            "calibrations, labels and turns"
         ),
     ],
     /,
@@ -52,9 +52,9 @@ def query_command(
 ) -> int:
     """Query the store in SQL (DuckDB), read-only.
 
-    The views items, items_all, reports, runs, comparisons, samples, nights, preferences, calibrations and labels hold everything
-    in the store. Of items that were scored again, items has the last scoring and items_all every one. No statement can change
-    anything.
+    The views items, items_all, reports, runs, comparisons, samples, nights, preferences, calibrations, labels and turns hold
+    everything in the store. Of items that were scored again, items has the last scoring and items_all every one. No statement
+    can change anything.
 
     Example: eval-skills query "SELECT skill_id, avg(score) FROM items GROUP BY 1"
     """

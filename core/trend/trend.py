@@ -12,7 +12,7 @@ from eval_skills.core.errors import UsageError
 from eval_skills.core.store.effects import LEVEL
 from eval_skills.core.store.layout import started_at
 from eval_skills.core.store.missing import name_missing
-from eval_skills.core.store.store import COMPLETION, known_completion, without_parts
+from eval_skills.core.store.store import COMPLETION, is_own, known_completion, without_parts
 from eval_skills.core.text import nearest
 
 if TYPE_CHECKING:
@@ -84,10 +84,14 @@ Trend = dict[str, list[TrendPoint]]
 
 @dataclass(frozen=True, slots=True)
 class Reported:
-    """The reports of the store at `path`, as far as trends are made of them: read once for the trends of several metrics."""
+    """The reports of the store at `path`, as far as trends are made of them: read once for the trends of several metrics.
+
+    `others` are the skills, as id and version, all of whose reports are in no trend: of recorded runs, or of later work.
+    """
 
     path: str
     rows: list[dict[str, Any]]
+    others: frozenset[tuple[str, str]] = frozenset()
 
     @classmethod
     def of(cls, store: Store, *metrics: str) -> Reported:
@@ -97,7 +101,9 @@ class Reported:
         columns = {*names, *_BOUNDS, *_OF_A_COST, *_INTERVAL, *_EFFECT, *(METRICS[metric] for metric in metrics)}
         rows = store.tables.rows("reports", columns)
         whole = without_parts(rows, lambda row: (row["skill_id"], row["benchmark_id"]), lambda row: row["origin"])
-        return cls(store.path, sorted(whole, key=lambda row: (row["run_id"], row["skill_version"])))
+        own = {(row["skill_id"], row["skill_version"]) for row in rows if is_own(row["origin"])}
+        others = frozenset((row["skill_id"], row["skill_version"]) for row in rows) - own
+        return cls(store.path, sorted(whole, key=lambda row: (row["run_id"], row["skill_version"])), others)
 
     def about(self, metric: str) -> list[dict[str, Any]]:
         """The rows that a trend of this metric is made of."""
@@ -117,7 +123,17 @@ class Reported:
         Raises:
             UsageError: there is no report of that skill or of that benchmark for it, at any time.
         """
-        return _by_benchmark(_matching(self.about(metric), skill, benchmark, self.path), metric, since, until)
+        rows = self.about(metric)
+        if not any(_is_of(skill, row["skill_id"], row["skill_version"]) for row in rows):
+            raise self._no_such_skill(skill, rows)
+        return _by_benchmark(_matching(rows, skill, benchmark, self.path), metric, since, until)
+
+    def _no_such_skill(self, skill: str, rows: list[dict[str, Any]]) -> UsageError:
+        if any(_is_of(skill, *other) for other in self.others):
+            why = "there are runs of it from traces, or later work on other runs, which are in no trend"
+            return UsageError(f"no report of {skill!r} for a trend in the store {self.path}: {why}; history --all shows them")
+        known = sorted({f"{row['skill_id']}@{row['skill_version']}" for row in rows})
+        return _unknown("skill", skill, known, f"no report of {skill!r} in the store {self.path}")
 
 
 def trend(
@@ -203,11 +219,12 @@ def lines(points: Sequence[TrendPoint]) -> list[list[TrendPoint]]:
     return [[point for point in points if point.skill_version == version] for version in dict.fromkeys(turns)]
 
 
+def _is_of(skill: str, skill_id: str, version: str) -> bool:
+    return skill in (skill_id, f"{skill_id}@{version}")
+
+
 def _matching(rows: list[dict[str, Any]], skill: str, benchmark: str | None, place: str) -> list[dict[str, Any]]:
-    of_skill = [row for row in rows if skill in (row["skill_id"], f"{row['skill_id']}@{row['skill_version']}")]
-    if not of_skill:
-        known = sorted({f"{row['skill_id']}@{row['skill_version']}" for row in rows})
-        raise _unknown("skill", skill, known, f"no report of {skill!r} in the store {place}")
+    of_skill = [row for row in rows if _is_of(skill, row["skill_id"], row["skill_version"])]
     if benchmark is None:
         return of_skill
     found = [row for row in of_skill if _is_on(benchmark)(row)]

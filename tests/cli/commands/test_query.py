@@ -6,10 +6,12 @@ import csv
 import io
 import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from eval_skills.core.store.sql import VIEWS
 from tests.cli.conftest import Place
 from tests.tables import each_row
 
@@ -146,3 +148,10 @@ def test_p40_a_query_that_cannot_be_answered_is_one_line(place: Any, run_here: R
     assert (result.code, result.out, result.err.count("\n")) == (2, "", 1)
     assert says in result.err
     assert place.files() == before
+
+
+def test_the_help_and_the_guide_name_every_view(run_here: Run) -> None:
+    said = " ".join(run_here("query", "--help").out.replace("│", " ").split())
+    guide = (Path(__file__).parents[3] / "docs/how-to/history-and-trends.md").read_text(encoding="utf-8")
+    assert f"The views {', '.join(VIEWS[:-1])} and {VIEWS[-1]} hold" in said
+    assert [view for view in VIEWS if f"`{view}`" not in guide] == []

@@ -99,6 +99,20 @@ def test_p40_an_empty_store_knows_no_skill(tmp_path: Path) -> None:
         trend(Store(tmp_path), "adder")
 
 
+@pytest.mark.parametrize("skill", ["adder", "adder@1.0.0"])
+def test_a_skill_with_recorded_runs_alone_is_not_said_to_be_unknown(store: Store, tmp_path: Path, skill: str) -> None:
+    recorded = Store(tmp_path / "recorded")
+    [report] = store.reports_of("20260101T120000Z-0000")
+    land_reports(recorded, "20260101T120000Z-0000", None, [report], origin="traces")
+    with pytest.raises(UsageError, match=r"no report of 'adder.*there are runs of it from traces.*; history --all shows them"):
+        trend(recorded, skill)
+    with pytest.raises(UsageError, match=r"no report of 'subtractor' in the store .*; skills there: none"):
+        trend(recorded, "subtractor")
+    land_reports(recorded, "20260102T120000Z-0000", None, [report])
+    with pytest.raises(UsageError, match=r"no report of 'adder.* in the store .*; skills there: none"):
+        trend(recorded, skill, metric="effect")
+
+
 def test_a_time_that_ends_before_it_begins_is_refused(store: Store) -> None:
     with pytest.raises(UsageError, match="since must come first"):
         trend(store, "adder", since=DAYS[1], until=DAYS[1])
