@@ -25,10 +25,11 @@ class Score:
     `passed` is the scorer's own verdict; left out, only a value of 1 passes. `reason` is one sentence for people,
     `reasons` the machine-readable list (when it is given, `reason` is not shown beside it). `gates` are reasons for which the
     answer fails whatever its value; with them `passed` must be false. `dimensions` are named shares in [0, 1] that `value` is
-    made of; `metadata` is any JSON.
+    made of; `metadata` is any JSON. `highest` is what the value could be at most, where a part of it could not be found out, such
+    as whether a pattern occurs that ran out of time: alone such a part counts as missing, in a set of evaluators as unknown.
 
     Raises:
-        InvalidScore: the value or a dimension is not a number, is NaN or lies outside [0, 1].
+        InvalidScore: the value, `highest` or a dimension is not a number, is NaN or lies outside [0, 1].
     """
 
     value: float
@@ -38,6 +39,7 @@ class Score:
     gates: tuple[Reason, ...] = ()
     dimensions: Mapping[str, float] = field(default_factory=dict)
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    highest: float | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "value", _share(self.value, "score"))
@@ -46,6 +48,8 @@ class Score:
         if self.dimensions:
             shares = {name: _share(value, f"dimension {name!r}") for name, value in self.dimensions.items()}
             object.__setattr__(self, "dimensions", shares)
+        if self.highest is not None:
+            object.__setattr__(self, "highest", _share(self.highest, "highest"))
 
 
 def as_score(result: object) -> Score | None:

@@ -81,7 +81,7 @@ class BoundedSchema:
         try:
             error = best_match(self._validator.iter_errors(value))
         except RecursionError:
-            return Reason(code="OUTPUT_SCHEMA", message=f"nested too deeply to be checked: {excerpt(value)}", where="$")
+            return Reason(code="OUTPUT_SCHEMA_DEPTH", message=f"nested too deeply to be checked: {excerpt(value)}", where="$")
         finally:
             _deadline.reset(token)
         return None if error is None else _reason(error)

@@ -26,6 +26,9 @@ Check = Callable[[Any, float], Reason | None]
 
 _ABSENT = object()
 
+_OPEN = frozenset({"OUTPUT_SCHEMA_TIMEOUT", "OUTPUT_SCHEMA_DEPTH"})
+"""The codes of reasons that do not say that a value is invalid: it could not be found out."""
+
 
 @scorer("json_schema", aliases=("schema",))
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +38,7 @@ class JsonSchema:
     The draft is that of ``$schema``, else 2020-12; formats are checked; references stay within the schema (or go to a published
     metaschema). A text is valid when it is so itself, or when it is JSON and the value it spells is. The output is judged
     whole, not unwrapped. ``timeoutMs`` bounds one validation; an answer that needs longer, or is nested too deeply to be
-    checked, fails with a reason that says so.
+    checked, fails with a reason that says so; in a set of evaluators it is unknown.
 
     Raises:
         InputError: the schema is invalid, names an unknown draft, or refers to something outside itself.
@@ -61,7 +64,9 @@ class JsonSchema:
 
     async def _judged(self, output: Any, check: Check) -> Score:
         reason = await self._in_time(output, check)
-        return Score(1.0) if reason is None else Score(0.0, reasons=(reason,))
+        if reason is None:
+            return Score(1.0)
+        return Score(0.0, reasons=(reason,), highest=1.0 if reason.code in _OPEN else None)
 
     async def _in_time(self, output: Any, check: Check) -> Reason | None:
         if not is_long(output):

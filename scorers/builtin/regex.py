@@ -27,8 +27,9 @@ class Regex:
     """Share of the `patterns` found anywhere in the answer's text; passes when all are.
 
     The patterns are those of the ``regex`` library, which reads all of Python's. Each match has ``timeoutMs`` of the process's
-    CPU time, in any thread; a pattern that needs longer counts as not found, and the reason says so. ``caseSensitive`` is true
-    by default. In objects and arrays the decoded values are searched, one a line. An object answer is unwrapped first.
+    CPU time, in any thread; a pattern that needs longer counts as not found, and the reason says so; in a set of evaluators it is
+    unknown. ``caseSensitive`` is true by default. In objects and arrays the decoded values are searched, one a line. An object
+    answer is unwrapped first.
 
     Raises:
         InputError: `patterns` is empty, or a pattern is, or one is invalid.
@@ -54,7 +55,8 @@ class Regex:
         text = await searchable_text(response.output)
         found = [await self._found(pattern, text) for pattern in self._compiled]
         reasons = tuple(self._reason(pattern, text, hit) for pattern, hit in zip(self.patterns, found, strict=True) if not hit)
-        return Score(sum(map(bool, found)) / len(found), passed=not reasons, reasons=reasons)
+        highest = sum(hit is not False for hit in found) / len(found) if None in found else None
+        return Score(sum(map(bool, found)) / len(found), passed=not reasons, reasons=reasons, highest=highest)
 
     async def _found(self, pattern: regex.Pattern[str], text: str) -> bool | None:
         if len(text) <= LONG_CHARS:

@@ -32,6 +32,10 @@ class _Unreadable(Exception):
     """The file is not text of its encoding."""
 
 
+class _Open(str):
+    """Why it could not be found out whether a part holds."""
+
+
 @scorer("file_content")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileContent:
@@ -44,7 +48,8 @@ class FileContent:
     ``header`` is false) and blank lines, of a JSON list, of JSON Lines, or of Parquet, by the file's ending.
 
     Text is UTF-8, or what a byte order mark says, or `encoding`; lines end in ``\\n`` or ``\\r\\n``, which is the same here, and
-    so is a line break at the end of the whole. Each `pattern` has ``timeoutMs``, and so has the `schema`.
+    so is a line break at the end of the whole. Each `pattern` has ``timeoutMs``, and so has the `schema`: what needs longer does
+    not hold, and in a set of evaluators it is unknown.
 
     A file whose content was not kept for its size, one in a folder that is not looked at (``node_modules``, ``.venv``,
     ``__pycache__``), and an answer that does not say what changed in a workspace, are errors of the item, never a verdict.
@@ -103,7 +108,10 @@ class FileContent:
         wrong = [part for part in parts if part is not None]
         reasons = tuple(Reason(code="FILE_CONTENT", message=f"{self._path}: {each}", where="files") for each in wrong)
         held = f"{self._path} holds what is asked of it ({len(data):,} bytes)"
-        return Score((len(parts) - len(wrong)) / len(parts), passed=not wrong, reasons=reasons, reason="" if wrong else held)
+        value = (len(parts) - len(wrong)) / len(parts)
+        open_ = sum(isinstance(each, _Open) for each in wrong)
+        highest = (len(parts) - len(wrong) + open_) / len(parts) if open_ else None
+        return Score(value, passed=not wrong, reasons=reasons, reason="" if wrong else held, highest=highest)
 
     async def _parts(self, data: bytes) -> AsyncIterator[str | None]:
         """What is wrong with each part that is asked; None where it holds."""
@@ -147,7 +155,7 @@ class FileContent:
             return str(error)
         found = search(pattern, text, self.timeout_ms / 1000)
         if found is None:
-            return f"the pattern was stopped after {self.timeout_ms} ms; simplify it or raise timeoutMs"
+            return _Open(f"the pattern was stopped after {self.timeout_ms} ms; simplify it or raise timeoutMs")
         return None if found else f"expected a match of {excerpt(self.pattern)}, got {excerpt(text)}"
 
     async def _of_schema(self, data: bytes, schema: JsonSchema) -> str | None:
@@ -157,10 +165,14 @@ class FileContent:
             values = await asyncio.to_thread(json_lines, text) if is_lines else [await asyncio.to_thread(json_of, text)]
         except (_Unreadable, NoRows) as error:
             return f"expected JSON, got {error}" if isinstance(error, NoRows) else str(error)
+        open_ = None
         for number, value in enumerate(values, 1):
-            if reasons := (await schema.of_value(value)).reasons:
-                return f"{f'line {number}: ' if is_lines else ''}{reasons[0].message}"
-        return None
+            if reasons := (score := await schema.of_value(value)).reasons:
+                message = f"{f'line {number}: ' if is_lines else ''}{reasons[0].message}"
+                if score.highest is None:
+                    return message
+                open_ = open_ or _Open(message)  # a later line may be wrong for certain
+        return open_
 
     def _of_rows(self, data: bytes, wanted: Rows) -> str | None:
         try:

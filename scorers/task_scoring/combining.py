@@ -33,9 +33,15 @@ class Outcome:
     gated: bool | None = None
 
     @classmethod
-    def scored(cls, value: float, *, passed: bool, gated: bool = False) -> Outcome:
-        """That of a score."""
-        return cls(passed=passed and not gated, value=value, low=value, high=value, gated=gated)
+    def scored(cls, value: float, *, passed: bool, gated: bool = False, highest: float | None = None) -> Outcome:
+        """That of a score; `highest` is what it may be at most, where that is not known.
+
+        Such a score has no value, and it fails for certain only where it could not be 1 either.
+        """
+        if highest is None:
+            return cls(passed=passed and not gated, value=value, low=value, high=value, gated=gated)
+        verdict = None if highest == 1 and not passed else passed
+        return cls(passed=_all((verdict, not gated)), low=value, high=highest, gated=gated)
 
     @property
     def is_whole(self) -> bool:
@@ -131,9 +137,9 @@ def _reached(low: float, high: float, threshold: float) -> bool | None:
 
 def judged_from(outcome: Outcome, threshold: float | None) -> Outcome:
     """The outcome of a score that passes from `threshold` on, if one is given; a gate holds all the same."""
-    if threshold is None or outcome.value is None:
+    if threshold is None:
         return outcome
-    return replace(outcome, passed=reaches_share(outcome.value, threshold) and not outcome.gated)
+    return replace(outcome, passed=_all((_reached(outcome.low, outcome.high, threshold), _not(outcome.gated))))
 
 
 def _not(verdict: bool | None) -> bool | None:

@@ -21,6 +21,11 @@ class Found:
     error: Exception | None = None
     nothing: Reason | None = None
 
+    @property
+    def is_known(self) -> bool:
+        """Whether there is a score, all of which could be found out."""
+        return self.score is not None and self.score.highest is None
+
 
 Results = Mapping[str, Found]
 """What was found so far, by the place of the scorer."""
@@ -47,7 +52,8 @@ class PlacedScorer:
         score = found.score if (found := results.get(self.place)) is not None else None
         if score is None:
             return Outcome()
-        return judged_from(Outcome.scored(score.value, passed=bool(score.passed), gated=bool(score.gates)), self.threshold)
+        own = Outcome.scored(score.value, passed=bool(score.passed), gated=bool(score.gates), highest=score.highest)
+        return judged_from(own, self.threshold)
 
 
 class Need(NamedTuple):
@@ -120,7 +126,9 @@ class Group:
 
 
 def said_of(found: Found) -> str:
-    """Why there is no score."""
+    """Why there is no score, or why it is not known whole."""
+    if found.score is not None:
+        return "; ".join(each.message for each in found.score.reasons) or found.score.reason
     if found.error is None:
         return found.nothing.message if found.nothing is not None else ""
     kind = "" if isinstance(found.error, ItemError) else f"{type(found.error).__name__}: "

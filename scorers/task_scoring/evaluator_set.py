@@ -59,7 +59,7 @@ class EvaluatorSet:
 
         Raises:
             JudgeError: the verdict is open since a judge failed.
-            ScorerError: it is open since another scorer failed, or found nothing to judge.
+            ScorerError: it is open since another scorer failed, found nothing to judge, or could not find out all of it.
         """
         results = await self._results(response, in_thread)
         if not self._is_settled(results):
@@ -94,7 +94,7 @@ class EvaluatorSet:
 
     def _open(self, results: Results) -> JudgeError | ScorerError:
         """Why the verdict is open. That a judge failed comes first: it may be asked again."""
-        scored = {place: found for place, found in results.items() if found.score is not None}
+        scored = {place: found for place, found in results.items() if found.is_known}
         missing = [each for each in self.group.needed(self._need, scored) if each.place in results]
         missing.sort(key=lambda each: not isinstance(results[each.place].error, JudgeError))
         first, more = results[missing[0].place], len(missing) - 1

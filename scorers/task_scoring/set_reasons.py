@@ -40,11 +40,11 @@ def score_of_set(group: Group, results: Results, why_not_asked: str) -> Score:
 
 
 def _value(outcome: Outcome, results: Results) -> float:
-    """The value of the set; where nothing that weighs was scored, the mean of what was."""
+    """The value of the set; where nothing that weighs was scored, the mean of what was, else the least it may be."""
     if outcome.value is not None:
         return outcome.value
-    scored = [score.value for found in results.values() if (score := found.score) is not None]
-    return math.fsum(scored) / len(scored)
+    scored = [found.score.value for found in results.values() if found.score is not None and found.is_known]
+    return math.fsum(scored) / len(scored) if scored else outcome.low
 
 
 def _failure(entry: Entry, results: Results) -> Reason:
@@ -110,10 +110,8 @@ def _remarks(group: Group, failed: list[Entry], results: Results) -> Iterator[Re
 
 
 def _said_beside(scorer: PlacedScorer, label: str, found: Found, *, explained: bool) -> Iterator[Reason]:
-    if found.score is None:
-        code = found.error.code if isinstance(found.error, JudgeError) else "SCORER_ERROR"
-        code = found.nothing.code if found.nothing is not None else code
-        yield remark(code, one_line(f"{label}: not known: {said_of(found)}", _MESSAGE_CHARS), scorer.place)
+    if found.score is None or not (found.is_known or explained):
+        yield remark(_code_of(found), one_line(f"{label}: not known: {said_of(found)}", _MESSAGE_CHARS), scorer.place)
         return
     said = [*found.score.gates, *found.score.reasons]
     if not said and found.score.reason and not explained:
@@ -122,6 +120,15 @@ def _said_beside(scorer: PlacedScorer, label: str, found: Found, *, explained: b
     for each in said:
         if each.informational or not explained:
             yield remark(each.code, f"{label}: {each.message}", each.where)
+
+
+def _code_of(found: Found) -> str:
+    """The code of what is not known."""
+    if found.nothing is not None:
+        return found.nothing.code
+    if found.score is not None and found.score.reasons:
+        return found.score.reasons[0].code
+    return found.error.code if isinstance(found.error, JudgeError) else "SCORER_ERROR"
 
 
 def _labelled(entry: Entry) -> Iterator[tuple[PlacedScorer, str]]:
@@ -156,7 +163,11 @@ def _dimensions(group: Group, results: Results) -> Iterator[tuple[str, float]]:
 
 def _metadata(group: Group, results: Results) -> dict[str, Any]:
     """What each scorer said, and beside it what the only judge said of its own work, if there is just one."""
-    scored = [(each, score) for each in group.scorers if (found := results.get(each.place)) and (score := found.score)]
+    scored = [
+        (each, score)
+        for each in group.scorers
+        if (found := results.get(each.place)) is not None and (score := found.score) is not None and found.is_known
+    ]
     entries = [
         {"place": each.place, "scorer": each.name, "value": score.value, "passed": score.passed, **_own(score)}
         for each, score in scored

@@ -112,6 +112,26 @@ async def test_a_file_holds_what_is_asked_or_not(tmp_path: Path, name: str, cont
     assert all("\n" not in reason.message for reason in verdict.reasons)
 
 
+@each_row(
+    ("name", "content", "asked", "status"),
+    [
+        ("a.txt", "a" * 30 + "b", {"pattern": r"(a|a)*$"}, "error"),
+        ("a.txt", "a" * 30 + "b", {"pattern": r"(a|a)*$", "contains": "x"}, "pass"),
+        ("a.json", f'"{"a" * 30}b"', {"schema": {"pattern": r"(a|a)*$"}}, "error"),
+        ("a.jsonl", f'"{"a" * 30}b"\n1\n', {"schema": {"pattern": r"(a|a)*$"}}, "error"),
+        ("a.jsonl", f'"{"a" * 30}b"\n1\n', {"schema": {"pattern": r"(a|a)*$", "type": "string"}}, "pass"),
+    ],
+)
+async def test_not_of_what_ran_out_of_time_is_unknown_unless_the_rest_decides(
+    tmp_path: Path, name: str, content: str, asked: Any, status: str
+) -> None:
+    entry = {"type": "file_content", "path": name, "timeoutMs": 20, "not": True, **asked}
+    task = EvalTask.model_validate({"id": "t", "evaluators": [entry]})
+    response = SkillResponse.model_validate({"output": "done", "files": [added(name, content)]})
+    verdict = await TaskScoring(task, {"benchmark_folder": tmp_path}).verdict(response)
+    assert verdict.status == status
+
+
 async def test_the_score_is_the_share_of_what_holds(tmp_path: Path) -> None:
     evaluator = {"type": "file_content", "path": "a.csv", "contains": ["one", "two"], "rows": 5, "schema": True}
     verdict = await judged(evaluator, [added("a.csv", "h\none\n")], tmp_path)

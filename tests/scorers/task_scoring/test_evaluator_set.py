@@ -421,3 +421,62 @@ def test_refused(evaluators: list[Any], fields: dict[str, Any], path: str, says:
         scoring(*evaluators, **fields)
     assert error.value.path == f"task 't': {path}"
     assert says in error.value.message
+
+
+SLOW, MATCHED = r"(?:(a|aa|aaa|a|aa)+)+b\d|a{65}b", "a" * 65 + "b"
+"""A pattern that does match, after longer than anybody waits."""
+
+
+SLOW_SCHEMA = {"type": "json_schema", "schema": {"pattern": "(a|aa)+$"}, "timeoutMs": 20, "not": True}
+
+
+def slow(*more: str, **fields: Any) -> dict[str, Any]:
+    return {"type": "regex", "patterns": [SLOW, *more], "timeoutMs": 20, **fields}
+
+
+@each_row(
+    ("evaluators", "fields", "status", "score"),
+    [
+        pytest.param([slow(**{"not": True})], {}, "error", None, id="not-of-it-does-not-pass"),
+        pytest.param([slow(), free()], {}, "error", None, id="nor-does-it-fail-a-set"),
+        pytest.param([slow(), free(0)], {"combine": "any"}, "error", None, id="nor-any"),
+        pytest.param([slow(), free(1)], {"combine": "any"}, "pass", 1, id="known-without-it"),
+        pytest.param([slow(), free(0)], {}, "fail", 0, id="failed-without-it"),
+        pytest.param([slow("x"), free(1)], {}, "fail", 1, id="another-pattern-is-missing"),
+        pytest.param([slow("x", **{"not": True})], {}, "pass", 0.5, id="and-not-of-that-passes-with-the-least-value"),
+        pytest.param([slow("b", threshold=0.5), free()], {}, "pass", 1, id="its-threshold-is-reached"),
+        pytest.param([slow("b", threshold=0.7), free()], {}, "error", None, id="its-threshold-may-be-reached"),
+        pytest.param([slow("b", "x", "y", threshold=0.7), free()], {}, "fail", 1, id="its-threshold-cannot-be-reached"),
+        pytest.param([slow(), free()], {"thresholds": {"minScore": 50}}, "error", None, id="the-score-decides"),
+        pytest.param(
+            [{"type": "json_schema", "schema": {"pattern": "(a|aa)+$"}, "timeoutMs": 20, "not": True}],
+            {},
+            "error",
+            None,
+            id="schema",
+        ),
+    ],
+)
+def test_what_ran_out_of_time_is_unknown(evaluators: list[Any], fields: dict[str, Any], status: str, score: float | None) -> None:
+    found = judged(*evaluators, output=MATCHED, **fields)
+    assert (found.status, found.score) == (status, score)
+    if status == "error":
+        assert (found.error_kind, failing(found)) == (
+            "scorer",
+            [each for each in failing(found) if "stopped after 20 ms" in each],
+        )
+    else:
+        assert all(each["scorer"] == "free" for each in found.metadata["evaluators"])  # no value of what is not known
+
+
+def test_what_ran_out_of_time_is_said_where_the_verdict_is_known_without_it() -> None:
+    found = judged(slow(), free(1), output=MATCHED, combine="any")
+    assert [code for code, message in remarks(found) if "not known: pattern" in message] == ["OUTPUT_REGEX_TIMEOUT"]
+
+
+def test_an_answer_too_deep_for_its_schema_is_unknown() -> None:
+    deep: list[Any] = []
+    for _ in range(900):
+        deep = [deep]
+    found = judged({"type": "json_schema", "schema": {"items": {"$ref": "#"}}, "not": True}, output=deep)
+    assert (found.status, found.error_kind) == ("error", "scorer")
