@@ -199,7 +199,8 @@ class Ran:
             current().remark(
                 f"the results are complete; Prefect's records of run {lost.run_id} are not ({lost.reason})", style="red"
             )
-        if lost is not None or self.summary.out_of_budget or self.summary.unjudged or self.summary.stopped:
+        without = self.summary.unjudged or self.summary.unsimulated
+        if lost is not None or self.summary.out_of_budget or without or self.summary.stopped:
             return UNFINISHED
         return GATE_FAILED if self.summary.is_partial or (gate and not self.summary.gate_passed) else 0
 

@@ -178,7 +178,12 @@ def _show_gate(summary: RunSummary) -> None:
 def _judging(summary: RunSummary) -> dict[str, Any] | None:
     if not summary.judging:
         return None
-    return {"lines": summary.judging, "outOfBudget": summary.out_of_budget, "unjudged": summary.unjudged}
+    return {
+        "lines": summary.judging,
+        "outOfBudget": summary.out_of_budget,
+        "unjudged": summary.unjudged,
+        "unsimulated": summary.unsimulated,
+    }
 
 
 def _document(summary: RunSummary, *, gate: bool, command: str) -> dict[str, Any]:

@@ -59,8 +59,9 @@ class RunSummary:
     that could not be used. `flow_runs` and `task_runs` are what Prefect should have recorded. `decisions` say why a run that
     grew until it was decided has as many runs as it has. `judging` holds lines on what judging models did and cost;
     `out_of_budget`: their cost limit was reached, and items were left unjudged. `unjudged` counts the items without a verdict
-    because of the judge, for any reason. `part` says of a run that was asked a part of its benchmark how large that is. `gated`:
-    it was asked whether every skill reaches `min_completion`, so that reports show it. `stopped` is the limit that left items.
+    because of the judge, for any reason, `unsimulated` the conversations without an end because the model that plays the user
+    failed. `part` says of a run that was asked a part of its benchmark how large that is. `gated`: it was asked whether every
+    skill reaches `min_completion`, so that reports show it. `stopped` is the limit that left items.
     """
 
     run_id: str
@@ -84,6 +85,7 @@ class RunSummary:
     judging: list[str] = field(default_factory=list)
     out_of_budget: bool = False
     unjudged: int = 0
+    unsimulated: int = 0
     part: list[str] = field(default_factory=list)
     gated: bool = False
     stopped: ReachedLimit | None = None
@@ -126,9 +128,10 @@ class RunSummary:
     @property
     def gate_passed(self) -> bool:
         """Whether every skill reached `min_completion` and called no forbidden tool. False also where that is not known: for a
-        partial run, and with skipped skills, skills without a verdict, unjudged items, or items whose calls are unknown."""
-        whole = bool(self.reports) and not self.is_partial and not self.skipped and not self.unjudged
-        known = whole and not self.without_verdict and not self.with_unknown_calls
+        partial run, and with skipped skills, skills without a verdict, unjudged items, conversations without an end, or items
+        whose calls are unknown."""
+        whole = bool(self.reports) and not self.is_partial and not self.skipped
+        known = whole and not self.unjudged and not self.unsimulated and not self.without_verdict and not self.with_unknown_calls
         return known and not self.below and not self.with_forbidden_calls
 
 
@@ -162,6 +165,8 @@ def gate_lines(summary: RunSummary) -> list[str]:
     ]
     more = [f"and {len(below) - GATED_NAMED:,} more complete less than {least}"] if len(below) > GATED_NAMED else []
     open_ = [f"{plural(summary.unjudged, 'item')} could not be judged"] if summary.unjudged else []
+    if summary.unsimulated:
+        open_.append(f"the simulated user failed in {plural(summary.unsimulated, 'item')}")
     unusable = f"{plural(summary.skipped, 'skill')} could not be used, so nothing is known of it"
     nothing = [f"{report.skill_key} has no item with a verdict" for report in summary.without_verdict if report not in below]
     reasons = [*called, *unknown, *slow, *more, *nothing[:GATED_NAMED], *open_, *([unusable] if summary.skipped else [])]
@@ -195,6 +200,7 @@ def summary_of(
         judging=_judging(plan, judges, reports) if has_judging else [],
         out_of_budget=judges is not None and judges.budget.exhausted,
         unjudged=failed["judge"],
+        unsimulated=failed["simulator"],
         part=part_remarks(plan.request.provenance, plan.benchmark.id),
         gated=plan.request.exit_on_fail,
         stopped=stopped,

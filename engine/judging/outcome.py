@@ -85,17 +85,25 @@ def unjudged_line(results: Sequence[TaskResult]) -> str | None:
     return failed_judging([each.error_message or "" for each in missing], len(results))
 
 
+def unsimulated(results: Iterable[R]) -> list[R]:
+    """The conversations without an end because the model that plays the user failed. They are no evidence either."""
+    return [each for each in results if each.error_kind == "simulator"]
+
+
 def unsimulated_lines(results: Sequence[TaskResult], run_id: str, store: str = DEFAULT_STORE) -> list[str]:
     """How many conversations have no end because the model that plays the user failed, and how to have them again."""
-    failed = [each.error_message or "" for each in results if each.error_kind == "simulator"]
+    failed = unsimulated(results)
     if not failed:
         return []
     place = "" if store == DEFAULT_STORE else f" --store {quote(store)}"
     again = f"have them again with: eval-skills eval --resume {run_id} --retry-errors{place}"
-    return [
-        f"simulated users: {len(failed):,} of {plural(len(results), 'item')} could not be brought to an end: "
-        f"{one_line(failed[0], _SHOWN)}; {again}"
-    ]
+    return [f"{failed_users([each.error_message or '' for each in failed], len(results))}; {again}"]
+
+
+def failed_users(errors: Sequence[str], total: int) -> str:
+    """``simulated users: 1 of 2 items could not be brought to an end: …``, with the first error."""
+    first = one_line(errors[0], _SHOWN)
+    return f"simulated users: {len(errors):,} of {plural(total, 'item')} could not be brought to an end: {first}"
 
 
 def failed_judging(errors: Sequence[str], total: int, noun: str = "item") -> str:

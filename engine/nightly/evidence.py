@@ -17,7 +17,7 @@ from eval_skills.core.nightly.evidence import Night, Rule, SkillNight
 from eval_skills.core.skill_effect import SkillEffect
 from eval_skills.core.store import Store
 from eval_skills.core.store.history import TaskOutcome, task_outcomes
-from eval_skills.engine.judging.outcome import failed_judging, unjudged
+from eval_skills.engine.judging.outcome import failed_judging, failed_users, unjudged, unsimulated
 from eval_skills.engine.nightly.plan import LastNight, PastNight, SuiteHistory
 from eval_skills.engine.nightly.request import Suite
 from eval_skills.engine.stored_runs.reports import read_source
@@ -73,7 +73,8 @@ class SuiteEvidence:
 
 
 def suite_run(suite: Suite, run_id: str, reports: Iterable[SkillCompletionReport], failures: Iterable[str] = ()) -> SuiteRun:
-    """The run, with `unreachable` skills (all items are errors of kind infra) and those on which the judge failed set apart.
+    """The run, with `unreachable` skills set apart (all items are errors of kind infra), and those on which the judge, or the
+    model that plays the user, failed.
 
     Nothing is known of such a skill: it is not a regression, and the run has failed in part.
     """
@@ -81,7 +82,8 @@ def suite_run(suite: Suite, run_id: str, reports: Iterable[SkillCompletionReport
     unreachable: list[SkillCompletionReport] = []
     for report in reports:
         down = bool(report.task_results) and all(result.error_kind == "infra" for result in report.task_results)
-        (unreachable if down or unjudged(report.task_results) else reached).append(report)
+        results = report.task_results
+        (unreachable if down or unjudged(results) or unsimulated(results) else reached).append(report)
     words = [_unknown(report) for report in unreachable]
     return SuiteRun(suite=suite, run_id=run_id, reports=reached, unreachable=unreachable, failures=[*failures, *words])
 
@@ -90,6 +92,8 @@ def _unknown(report: SkillCompletionReport) -> str:
     results = report.task_results
     if missing := unjudged(results):
         return f"{report.skill_key}: {failed_judging([each.error_message or '' for each in missing], len(results))}"
+    if without := unsimulated(results):
+        return f"{report.skill_key}: {failed_users([each.error_message or '' for each in without], len(results))}"
     return f"{report.skill_key} could not be reached: {results[0].error_message}"
 
 

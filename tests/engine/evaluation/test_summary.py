@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import pytest
 
+from eval_skills.cli.running import Ran
 from eval_skills.core.metrics.reports import skill_reports
 from eval_skills.core.models import Benchmark, SkillCompletionReport, TaskResult
 from eval_skills.engine.evaluation.summary import RunSummary, context_of, gate_lines, summary_of
@@ -86,3 +88,20 @@ def test_an_evaluator_of_a_program_that_asks_a_judge_in_vain_is_said_and_passes_
     found = summary_of(plan, [report], 1, 1.0)
     assert (found.unjudged, found.gate_passed) == (1, False)
     assert found.judging == ["judge: 1 of 1 item could not be judged: no answer"]
+
+
+def test_a_simulated_user_that_failed_passes_no_gate(make_plan_of: MakePlan) -> None:
+    failed = {
+        "taskId": "a",
+        "runIndex": 0,
+        "passed": False,
+        "status": "error",
+        "errorKind": "simulator",
+        "errorMessage": "rubbish",
+    }
+    [report] = summary().reports
+    report = report.model_copy(update={"task_results": [TaskResult.model_validate(failed)]})
+    found = replace(summary_of(make_plan_of("a"), [report], 1, 1.0), min_completion=0.0)
+    assert (found.unsimulated, found.gate_passed) == (1, False)
+    assert gate_lines(found) == ["gate failed: the simulated user failed in 1 item"]
+    assert [Ran(found).exit_code(gate=gate) for gate in (True, False)] == [3, 3]

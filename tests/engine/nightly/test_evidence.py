@@ -34,6 +34,7 @@ STATUS: dict[str, dict[str, Any]] = {
     "f": {"status": "fail", "passed": False, "score": 0.0},
     "i": {"status": "error", "passed": False, "error_kind": "infra", "error_message": "connection refused"},
     "j": {"status": "error", "passed": False, "error_kind": "judge", "error_message": "no such key"},
+    "s": {"status": "error", "passed": False, "error_kind": "simulator", "error_message": "talks rubbish"},
 }
 TASKS = [f"t{number}" for number in range(20)]
 FINE = dict.fromkeys(TASKS, "p")
@@ -255,6 +256,14 @@ def test_p13_what_the_judge_did_not_judge_is_no_regression_and_no_good_night(nig
     assert (run.reports, len(run.unreachable)) == ([], 1)
     count = list(outcome.values()).count("j")
     assert run.failures == [f"adder@1.0.0: judge: {count} of 20 items could not be judged: no such key"]
+    assert not nights.night(outcome).good
+
+
+def test_a_skill_whose_simulated_user_failed_is_no_regression_and_no_good_night(nights: Nights) -> None:
+    nights.night(FINE)
+    run = nights.run(outcome := FINE | {"t3": "s"}, 2)
+    assert (run.reports, len(run.unreachable)) == ([], 1)
+    assert run.failures == ["adder@1.0.0: simulated users: 1 of 20 items could not be brought to an end: talks rubbish"]
     assert not nights.night(outcome).good
 
 
