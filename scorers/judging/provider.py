@@ -58,9 +58,14 @@ class EmbeddingCall:
         return (self.text,)
 
 
+MAX_TOKENS = 10**9
+"""More tokens than one request can have: what is counted beyond it is a mistake."""
+
+
 @dataclass(frozen=True, slots=True)
 class ModelReply:
-    """A model's answer; None is unknown. `finish` is the provider's reason to stop: ``stop``, ``length``, ``content_filter`` ….
+    """A model's answer; None is unknown. Where a count of tokens is none (negative, a fraction, absurdly large), none is
+    known, nor is the cost. `finish` is the provider's reason to stop: ``stop``, ``length``, ``content_filter`` ….
     `refusal` is the text with which the model declined to reply, `vector` the embedding where one was asked for, `headers`
     those of the response.
     """
@@ -74,12 +79,22 @@ class ModelReply:
     vector: tuple[float, ...] = ()
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
 
+    def __post_init__(self) -> None:
+        if not (_is_count(self.prompt_tokens) and _is_count(self.completion_tokens)):
+            for name in ("prompt_tokens", "completion_tokens", "cost_usd"):
+                object.__setattr__(self, name, None)
+
     @property
     def tokens(self) -> int | None:
         """Read and written."""
         if self.prompt_tokens is None or self.completion_tokens is None:
             return None
         return self.prompt_tokens + self.completion_tokens
+
+
+def _is_count(tokens: object) -> bool:
+    """Whether it may be a number of tokens, or unknown."""
+    return tokens is None or (isinstance(tokens, int) and not isinstance(tokens, bool) and 0 <= tokens <= MAX_TOKENS)
 
 
 async def complete(call: ModelCall, timeout_s: float) -> ModelReply:

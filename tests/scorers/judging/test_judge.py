@@ -7,7 +7,7 @@ import json
 import pytest
 
 from eval_skills.core.errors import JudgeError
-from tests.scorers.judging.asking import Settings, asked, code_of, question
+from tests.scorers.judging.asking import PRICED, Settings, asked, code_of, question
 from tests.scripted_model import Says, ScriptedModel, failure, verdict
 
 
@@ -54,3 +54,22 @@ async def test_every_request_waits_for_its_turn_at_the_rate_limit(model: Scripte
     model.script(verdict(7))
     await asked(judges)
     assert waited == ["openai/scripted"] * 2
+
+
+@pytest.mark.parametrize(
+    ("read", "written"),
+    [
+        pytest.param(-1_000_000, -20, id="negative"),
+        pytest.param(100, -20, id="one-of-them"),
+        pytest.param(10**30, 20, id="absurd"),
+    ],
+)
+async def test_tokens_that_are_none_leave_the_cost_unknown(
+    model: ScriptedModel, settings: Settings, read: int, written: int
+) -> None:
+    usage = {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written}
+    model.otherwise = Says({"reasoning": "as asked", "score": 1.0}, usage=usage)
+    judges = settings(PRICED, max_judge_cost=1.0).judges
+    assert (await asked(judges)).reply.score == 1.0
+    assert (judges.total.asked, judges.total.tokens, judges.total.cost_usd) == (1, None, None)
+    assert judges.budget.spent_usd == pytest.approx(0.1), "all that was reserved"
