@@ -35,6 +35,8 @@ _CLOSED = frozenset(
 repeats a reset connection as a `ConnectError` of httpx.
 """
 _NO_JSON = frozenset({"JSONDecodeError", "BadStatusLine"})
+_UNREADABLE = re.compile(r"invalid response object", re.IGNORECASE)
+"""How the client library begins its traceback where a completion has a part of another form, such as a list as its content."""
 
 
 NOT_ASKED = "not asked"
@@ -76,9 +78,24 @@ class ProviderError(JudgeError):
 def provider_error(error: Exception, model: str, api_base: str | None = None) -> ProviderError:
     """What an exception of the client library means; decided by the HTTP status, since its classes are not reliable.
 
-    It reports 500 also where no server answered, and where the answer is not what it expects: the causes tell these apart.
+    It reports 500 also where no server answered, and where the answer is not what it expects: the causes tell these apart. What
+    was answered (HTTP 200) may have been paid, whatever is wrong with the answer.
     """
+    found = _meaning(error, model, api_base)
+    found.billed = found.billed or _was_answered(error)
+    return found
+
+
+def _was_answered(error: Exception) -> bool:
+    """Whether there is an answer, and the client library could not use it: it raises a bare exception then, or one of JSON."""
+    causes = {type(each).__name__ for each in causes_of(error)}
+    return "HTTPStatusError" not in causes and bool(causes & {"Exception", *_NO_JSON} or _NO_COMPLETION.search(said_by(error)))
+
+
+def _meaning(error: Exception, model: str, api_base: str | None) -> ProviderError:
     status, kind, said = getattr(error, "status_code", None), type(error).__name__, said_by(error)
+    if not isinstance(status, int):  # the body of an answer may have set it
+        status = None
     if kind == "ContextWindowExceededError" or status == 413:
         return ProviderError(f"the prompt is too long for {model}: {said}", code="JUDGE_CONTEXT")
     if kind == "ContentPolicyViolationError":
@@ -101,7 +118,19 @@ def provider_error(error: Exception, model: str, api_base: str | None = None) ->
     causes = {type(each).__name__ for each in causes_of(error)}
     if causes & _NO_JSON or _NO_COMPLETION.search(said):
         return ProviderError(f"{model} {_not_a_completion(api_base)}", code="JUDGE_UNAVAILABLE", again=True)
+    if _UNREADABLE.search(said):
+        message = f"{model} answered a completion of another form than OpenAI's API has, in its content or its count of tokens"
+        return ProviderError(message, code="JUDGE_UNAVAILABLE", again=True)
+    if _was_answered(error):
+        return _error_in_answer(status, model, said)
     return _passing(status, model, said, error)
+
+
+def _error_in_answer(status: int | None, model: str, said: str) -> ProviderError:
+    """An answer (HTTP 200) that is an error; `status` is the code in its body, 422 where there is none."""
+    again = status == 429 or (status is not None and status >= 500)
+    code = "JUDGE_RATE_LIMIT" if status == 429 else "JUDGE_UNAVAILABLE" if again else "JUDGE_REQUEST"
+    return ProviderError(f"{model} answered with an error: {said}", code=code, again=again)
 
 
 def _connection_error(error: Exception, model: str, api_base: str | None) -> ProviderError | None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import math
 import os
 import re
 import subprocess
@@ -160,6 +162,51 @@ async def test_somebody_who_closes_the_connection_is_there_and_may_have_been_pai
     assert caught.value.code == "JUDGE_DISCONNECTED"
     assert judges.total.asked >= 1
     assert (judges.total.tokens, judges.total.cost_usd) == (None, None)
+
+
+def completion(content: object, **usage: object) -> Says:
+    message = {"role": "assistant", "content": content}
+    choices = [{"index": 0, "message": message, "finish_reason": "stop"}]
+    whole = {"id": "c-1", "object": "chat.completion", "created": 1, "model": "scripted", "choices": choices}
+    return Says(body=json.dumps(whole | {"usage": {"prompt_tokens": 100, "completion_tokens": 20} | usage}).encode())
+
+
+@pytest.mark.filterwarnings("ignore:Pydantic serializer warnings")
+@pytest.mark.usefixtures("hasty")
+@pytest.mark.parametrize(
+    ("answer", "says"),
+    [
+        pytest.param(completion([{"type": "text", "text": "{}"}]), "answered a completion of another form", id="parts"),
+        pytest.param(completion("{}", prompt_tokens=1.5), "answered a completion of another form", id="fraction-of-a-token"),
+        pytest.param(completion("{}", prompt_tokens=math.nan), "answered a completion of another form", id="nan-tokens"),
+        pytest.param(Says(body=b"data: [DONE]\n\n", content_type="text/event-stream"), "not a chat completion", id="stream"),
+        pytest.param(Says(body=b"null"), "not a chat completion", id="null"),
+        pytest.param(Says(body=b"<html>", content_type="text/html"), "not a chat completion", id="html"),
+        pytest.param(Says(body=b'{"error": {"message": "oops"}}'), "answered with an error: oops", id="error"),
+        pytest.param(Says(body=b'{"error": {"message": "oops", "code": "bad"}}'), "answered with an error: oops", id="its-code"),
+        pytest.param(Says(body=b'{"error": {"message": "oops", "code": 502}}'), "answered with an error: oops", id="passing"),
+    ],
+)
+async def test_what_was_answered_may_have_been_paid_whatever_is_wrong_with_it(
+    model: ScriptedModel, settings: Settings, answer: Says, says: str
+) -> None:
+    model.otherwise = answer
+    judges = settings({"timeout_ms": 1_000}).judges
+    with pytest.raises(JudgeError, match=says) as caught:
+        await asked(judges)
+    assert not re.search("HTTP|Traceback", str(caught.value))
+    assert judges.total.asked >= 1
+    assert (judges.total.tokens, judges.total.cost_usd) == (None, None)
+
+
+@pytest.mark.usefixtures("hasty")
+@pytest.mark.parametrize("answer", [failure(400), failure(500), Says(status=502, body=b"<html>"), failure(429)])
+async def test_a_request_that_was_refused_cost_nothing(model: ScriptedModel, settings: Settings, answer: Says) -> None:
+    model.otherwise = answer
+    judges = settings({"timeout_ms": 1_000}).judges
+    with pytest.raises(JudgeError):
+        await asked(judges)
+    assert (judges.total.tokens, judges.total.cost_usd) == (0, 0.0)
 
 
 @pytest.mark.usefixtures("hasty")
