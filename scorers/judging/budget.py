@@ -1,4 +1,4 @@
-"""What all judging models of a run share: a limit of cost that is never exceeded, a count of what was spent, a cache, places."""
+"""What all judging models of a run share: a limit of cost, a count of what was spent, a cache, places."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ class Reservation:
 
 
 class Budget:
-    """`limit_usd` None: no limit. Once a request does not fit into what is left, `exhausted` stays true and no other is made;
+    """`limit_usd` None: no limit. A request is reserved at what its prompt and its most tokens cost: only a server that bills
+    more exceeds the limit. Once one does not fit into what is left, `exhausted` stays true and no other is made;
     `refused_judging` is true where one of those was to judge, and not to play a user.
 
     It may be used from several event loops and threads.
