@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from pydantic_core import to_json
 
 from eval_skills.core.documents.validation_errors import path_of, problems_in, with_truth
-from eval_skills.core.documents.yaml_documents import is_yaml, parse_yaml
+from eval_skills.core.documents.yaml_documents import parse_yaml
 from eval_skills.core.errors import InputError
 from eval_skills.core.models.base import Model
 from eval_skills.core.text import plural
@@ -23,6 +23,11 @@ M = TypeVar("M", bound=Model)
 MAX_DOCUMENT_BYTES = 64 * 1024 * 1024
 _TEXT_OR_NUMBER = re.compile(r'"(?:[^"\\]|\\.)*+"|NaN|-?Infinity|-?[0-9][0-9.eE+-]*')
 _SHOWN_DIGITS = 40
+
+
+def is_yaml(file: Path | str) -> bool:
+    """Whether a file is YAML, by its ending."""
+    return str(file).lower().endswith((".yaml", ".yml"))
 
 
 def read_document(path: Path) -> Any:

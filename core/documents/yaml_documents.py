@@ -10,7 +10,6 @@ import re
 from collections.abc import Hashable, Mapping
 from functools import cache
 from math import isfinite
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from eval_skills.core.documents.aliases import refuse_growth
@@ -34,11 +33,6 @@ _SCHEMA: tuple[tuple[str, str, str], ...] = (
     ("merge", r"<<\Z", "<"),
 )
 """A type, which plain scalars are of it, and what these begin with. ``<<`` is not of the schema: many files share parts by it."""
-
-
-def is_yaml(file: Path | str) -> bool:
-    """Whether a file is YAML, by its ending."""
-    return str(file).lower().endswith((".yaml", ".yml"))
 
 
 def parse_yaml(text: str) -> Any:

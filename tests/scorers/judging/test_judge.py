@@ -70,6 +70,6 @@ async def test_tokens_that_are_none_leave_the_cost_unknown(
     usage = {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written}
     model.otherwise = Says({"reasoning": "as asked", "score": 1.0}, usage=usage)
     judges = settings(PRICED, max_judge_cost=1.0).judges
-    assert (await asked(judges)).reply.score == 1.0
+    assert (await asked(judges)).reply.reasoning == "as asked"
     assert (judges.total.asked, judges.total.tokens, judges.total.cost_usd) == (1, None, None)
     assert judges.budget.spent_usd == pytest.approx(0.1), "all that was reserved"
