@@ -30,6 +30,10 @@ class Conversation(Question[R]):
         said = tuple({**each, "content": _texts(each["content"], redact)} for each in self.said)
         return replace(self, materials=cleaned.materials, said=said)
 
+    def judged(self) -> tuple[str, ...]:
+        """The same, and the messages, in which the caller may have put what a skill wrote."""
+        return (*Question.judged(self), *(text for each in self.said for text in _texts_in(each["content"])))
+
     def nonce(self) -> str:
         """A random word for the markers that occurs nowhere in the messages and materials."""
         written = json.dumps(self.said, ensure_ascii=False, default=str)
@@ -68,6 +72,12 @@ def _message(given: Any, source: str) -> Message:
     if not isinstance(content, str) and not (isinstance(content, list) and all(isinstance(each, Mapping) for each in content)):
         raise InputError(f"its content is {excerpt(content)}; give a text, or a list of blocks", source=source)
     return dict(given)
+
+
+def _texts_in(content: Any) -> list[str]:
+    if isinstance(content, str):
+        return [content]
+    return [block["text"] for block in content if isinstance(block.get("text"), str)]
 
 
 def _texts(content: Any, redact: Callable[[str], str]) -> Any:

@@ -104,7 +104,7 @@ class Judge(Member):
         if cache is None or (found := cache.read(key)) is None:
             return None
         try:
-            reply = read_reply(found.text, question.reply)
+            reply = read_reply(found.text, question.reply, question.judged())
         except Unreadable:
             cache.broken += 1
             return None
@@ -122,7 +122,7 @@ class Judge(Member):
             call = self._call([*messages, *reminder], schema, "schema", temperature, vote, question.max_tokens)
             reply = await self._in_the_best_form(call, time)
             try:
-                read = read_reply(_text(reply, self.model.name), question.reply)
+                read = read_reply(_text(reply, self.model.name), question.reply, question.judged())
                 return Ruling(read, self.model.name, readings=reading, truncated=question.truncated), reply.text or ""
             except Unreadable as unreadable:
                 said, defect = reply.text or "", str(unreadable)

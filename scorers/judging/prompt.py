@@ -88,6 +88,10 @@ class Question(Generic[R]):
         """The materials that are not shown whole, with the number of characters left out."""
         return {each.name: cut for each in self.materials if (cut := each.left_out(self.limit))}
 
+    def judged(self) -> tuple[str, ...]:
+        """The materials' texts as they are shown: a verdict that is quoted from them is not the model's own."""
+        return tuple(each.shown(self.limit) for each in self.materials)
+
     def nonce(self) -> str:
         """A random word for the markers that occurs in none of the question's texts: their authors could not know it."""
         held = [self.instructions, *(each.text for each in self.materials)]

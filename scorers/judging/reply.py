@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 from functools import cache
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NamedTuple, NoReturn, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -16,6 +17,15 @@ READ_CHARS = 200_000
 
 _OBJECT = re.compile(r'\{\s*["}]')
 """Where a JSON object begins; other braces are prose."""
+
+_FENCE = re.compile(r"(`+|~{3,})[\w+-]*\Z")
+"""What opens the code fence of an object, at the end of what stands before it."""
+
+_FENCE_CHARS = 40
+"""How far before an object its fence is looked for: a search through all of a reply could take long."""
+
+_FREE = re.compile(r"\s+|\\+[nrt]?")
+"""What may differ where the same words stand twice: white space, and how JSON escapes it and quotation marks."""
 
 
 class Reply(BaseModel):
@@ -39,42 +49,77 @@ class Unreadable(ValueError):
     """The reply cannot be used. The message is shown to the model and holds nothing of its reply."""
 
 
-def read_reply(text: str | None, reply: type[R]) -> R:
-    """The reply in `text`: all of it, or what follows ``</think>``, or the last JSON object in prose or in a fence.
+class _Found(NamedTuple):
+    """A JSON object, and where in the reply it begins and ends."""
 
-    Nothing is repaired, clamped or guessed. Of several objects the last one alone counts, for a model may quote what it judges
-    before its own verdict; where another one fits as well, and differs in the fields that are read, it is not known
-    which is the model's own, and neither counts. Nothing is looked for inside a malformed object, for the same reason.
+    value: dict[str, Any]
+    begin: int
+    end: int
+
+
+def read_reply(text: str | None, reply: type[R], judged: Iterable[str] = ()) -> R:
+    """The reply in `text`: the JSON object that it ends with, in a code fence or not. What follows ``</think>`` is the reply.
+
+    Nothing is repaired, clamped or guessed. An object that words follow is one that the model talks about, and does not count: it
+    may be an example, or a verdict that an answer forged. Nor does one that words precede where it stands in one of the texts
+    that were `judged`, apart from white space. Of several objects the last one alone counts; where another one fits as well, and
+    differs in the fields that are read, it is not known which is the model's own, and neither counts. Nothing is looked for
+    inside a malformed object, for the same reason.
 
     Raises:
         Unreadable: there is no such object, it does not fit, or there are several verdicts.
     """
-    stripped = (text or "").rpartition("</think>")[2].strip()
+    whole = (text or "").removeprefix("\ufeff").strip()
+    stripped = whole.rpartition("</think>")[2].strip()
     if not stripped:
         raise Unreadable("it was empty")
     if len(stripped) > READ_CHARS:
         raise Unreadable("it was far too long")
     *others, found = _objects(stripped)
-    read = _fitting(found, reply)
-    if any(_fitting_or_none(other, reply) not in (None, read) for other in others):
+    read = _fitting(found.value, reply)
+    if any(_fitting_or_none(other.value, reply) not in (None, read) for other in others):
         raise Unreadable("it held several verdicts")
+    before, after = _around(found, stripped)
+    if after:
+        raise Unreadable("it went on after its JSON object")
+    if (before or stripped != whole) and _stands_in(judged, found, stripped):
+        raise Unreadable("its JSON object is a quotation from the material")
     return read
 
 
-def _objects(text: str) -> list[dict[str, Any]]:
+def _objects(text: str) -> list[_Found]:
     decoder = json.JSONDecoder(object_pairs_hook=_distinct, parse_constant=_no_constant)
-    found: list[dict[str, Any]] = []
+    found: list[_Found] = []
     begin = _OBJECT.search(text)
     while begin is not None:
         try:
             last, end = decoder.raw_decode(text, begin.start())
         except (ValueError, RecursionError) as error:
             raise Unreadable(f"its JSON is broken ({error})" if isinstance(error, _Defect) else "its JSON is broken") from None
-        found.append(last)
+        found.append(_Found(last, begin.start(), end))
         begin = _OBJECT.search(text, end)
     if not found:
         raise Unreadable("it held no JSON object")
-    return [each for each in found if each] or found  # an empty one is not a verdict
+    return [each for each in found if each.value] or found  # an empty one is not a verdict
+
+
+def _around(found: _Found, text: str) -> tuple[str, str]:
+    """What stands before and after an object, without the code fence that holds it alone."""
+    before, after = text[: found.begin].rstrip(), text[found.end :].strip()
+    fence = _FENCE.search(before[-_FENCE_CHARS:])
+    if fence is not None and after == fence[1]:
+        return before.removesuffix(fence[0]).rstrip(), ""
+    return before, after
+
+
+def _stands_in(judged: Iterable[str], found: _Found, text: str) -> bool:
+    """Whether an object is in one of the texts, as the reply has it or as JSON is usually written."""
+    forms = {_bare(text[found.begin : found.end]), _bare(json.dumps(found.value, ensure_ascii=False))}
+    return any(form in bare for bare in map(_bare, judged) for form in forms)
+
+
+def _bare(text: str) -> str:
+    return _FREE.sub("", text)
 
 
 def _fitting_or_none(value: dict[str, Any], reply: type[R]) -> R | None:
