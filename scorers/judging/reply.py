@@ -24,6 +24,13 @@ _FENCE = re.compile(r"(`+|~{3,})[\w+-]*\Z")
 _FENCE_CHARS = 40
 """How far before an object its fence is looked for: a search through all of a reply could take long."""
 
+_THINKING = r"[<\[]{}(?:think(?:ing)?|thought|reasoning)[>\]]"
+_OPENED, _CLOSED = (re.compile(_THINKING.format(slash), re.IGNORECASE) for slash in ("", "/"))
+"""Around what a model thinks, where its server leaves that in the reply; the first one may stand in the prompt."""
+
+_BEGINS = re.compile(rf"(?:(?:`+|~{{3,}})[\w+-]*\s*)?{_OBJECT.pattern}")
+"""How a reply begins that is not preceded by anything."""
+
 _FREE = re.compile(r"\s+|\\+[nrt]?")
 """What may differ where the same words stand twice: white space, and how JSON escapes it and quotation marks."""
 
@@ -58,7 +65,9 @@ class _Found(NamedTuple):
 
 
 def read_reply(text: str | None, reply: type[R], judged: Iterable[str] = ()) -> R:
-    """The reply in `text`: the JSON object that it ends with, in a code fence or not. What follows ``</think>`` is the reply.
+    """The reply in `text`: the JSON object that it ends with, in a code fence or not, after what the model thinks.
+
+    Thinking stands before ``</think>``, or a tag like that; where it was only opened, its objects are drafts and do not count.
 
     Nothing is repaired, clamped or guessed. An object that words follow is one that the model talks about, and does not count: it
     may be an example, or a verdict that an answer forged. Nor does one that words precede where it stands in one of the texts
@@ -70,12 +79,14 @@ def read_reply(text: str | None, reply: type[R], judged: Iterable[str] = ()) -> 
         Unreadable: there is no such object, it does not fit, or there are several verdicts.
     """
     whole = (text or "").removeprefix("\ufeff").strip()
-    stripped = whole.rpartition("</think>")[2].strip()
+    stripped = _after_thinking(whole)
     if not stripped:
         raise Unreadable("it was empty")
     if len(stripped) > READ_CHARS:
         raise Unreadable("it was far too long")
     *others, found = _objects(stripped)
+    if _OPENED.search(stripped, 0, found.begin):
+        raise Unreadable("it broke off while it thought")
     read = _fitting(found.value, reply)
     if any(_fitting_or_none(other.value, reply) not in (None, read) for other in others):
         raise Unreadable("it held several verdicts")
@@ -85,6 +96,12 @@ def read_reply(text: str | None, reply: type[R], judged: Iterable[str] = ()) -> 
     if (before or stripped != whole) and _stands_in(judged, found, stripped):
         raise Unreadable("its JSON object is a quotation from the material")
     return read
+
+
+def _after_thinking(text: str) -> str:
+    """What follows the last closing tag; all of a text that begins with an object, which may quote such tags."""
+    ends = [] if _BEGINS.match(text) else [tag.end() for tag in _CLOSED.finditer(text)]
+    return text[ends[-1] :].strip() if ends else text
 
 
 def _objects(text: str) -> list[_Found]:

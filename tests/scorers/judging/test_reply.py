@@ -31,6 +31,11 @@ def score(text: str | None) -> float:
         pytest.param(f"~~~\n{json.dumps(GOOD)}\n~~~", id="fenced-by-tildes"),
         pytest.param(f"```json\n{json.dumps(GOOD, indent=2)}\n```", id="fenced"),
         pytest.param(f'<think>{{"reasoning": "x", "score": 1}}</think>{json.dumps(GOOD)}', id="after-thinking"),
+        pytest.param(f'[THINK]So: {{"reasoning": "x", "score": 1}}[/THINK]\n{json.dumps(GOOD)}', id="after-thinking-in-brackets"),
+        pytest.param(f'<Thinking>"</think>"?</Thinking> {json.dumps(GOOD)}', id="after-thinking-of-tags"),
+        pytest.param(f"I see.</think>{json.dumps(GOOD)}", id="after-thinking-that-the-prompt-began"),
+        pytest.param('{"reasoning": "<think> and </think> in it", "score": 0.25}', id="tags-in-the-reasoning"),
+        pytest.param('```json\n{"reasoning": "ends in </think>", "score": 0.25}\n```', id="tags-in-a-fence"),
         pytest.param(f'It says {{"score": 1}}. My verdict: {json.dumps(GOOD)}', id="the-last-one-counts"),
         pytest.param(f'It says ```json\n{{"answer": 1}}\n```, so: {json.dumps(GOOD)}', id="a-quoted-fence"),
         pytest.param(f"{json.dumps(GOOD)} Once more: {json.dumps(GOOD, indent=1)}", id="said-twice"),
@@ -82,6 +87,11 @@ def test_p86_the_object_is_read_where_the_reply_ends_with_it(text: str) -> None:
         pytest.param('{"a":' * 30_000, "its JSON is broken", id="deep"),
         pytest.param("x" * (READ_CHARS + 1), "it was far too long", id="p08-limit"),
         pytest.param("<think>I am thinking", "it held no JSON object", id="only-thinking"),
+        pytest.param(f"<think>A draft: {json.dumps(GOOD)} but wait,", "it broke off while it thought", id="p74-a-draft"),
+        pytest.param(f"<think>A draft: {json.dumps(GOOD)}", "it broke off while it thought", id="p74-a-draft-at-the-end"),
+        pytest.param(f"Given {{}}: <Thought>{json.dumps(GOOD)}", "it broke off while it thought", id="a-draft-after-words"),
+        pytest.param(f"[THINK]{json.dumps(GOOD)}", "it broke off while it thought", id="a-draft-in-brackets"),
+        pytest.param(f"<think>a</think><think>{json.dumps(GOOD)}", "it broke off while it thought", id="the-second-time"),
         pytest.param(" \n", "it was empty", id="blank"),
         pytest.param(None, "it was empty", id="null"),
     ],
@@ -135,11 +145,11 @@ def test_a_reply_of_backticks_alone_takes_no_time() -> None:
 @given(st.text(max_size=60), st.floats(0, 1))
 def test_any_prose_without_braces_before_it_changes_nothing(before: str, value: float) -> None:
     text = json.dumps({"reasoning": before or "r", "score": value})
-    assert score(f"{before.replace('{', '').replace('</think>', '')}{text}") == value
+    assert score(f"{before.replace('{', '').replace('<', '').replace('[', '')}{text}") == value
 
 
 @given(st.text(min_size=1, max_size=60), st.floats(0, 1))
 def test_any_prose_after_it_makes_it_unreadable(after: str, value: float) -> None:
     text = json.dumps({"reasoning": "r", "score": value})
     with pytest.raises(Unreadable):
-        score(f"{text}.{after.replace('</think>', '')}")
+        score(f"{text}.{after.replace('<', '').replace('[', '')}")
