@@ -18,7 +18,7 @@ from eval_skills.scorers.answer import searchable_text
 from eval_skills.scorers.judging.grading import truncation_remarks
 from eval_skills.scorers.judging.panel import Voter
 from eval_skills.scorers.judging.prompt import Material, Question
-from eval_skills.scorers.judging.quotes import quotes_found
+from eval_skills.scorers.judging.quotes import Quotable
 from eval_skills.scorers.judging.reply import REASONING, Reply
 from eval_skills.scorers.score import Score, remark
 from eval_skills.scorers.settings import ScoringSettings
@@ -110,13 +110,23 @@ class RuledCheck:
         """The score of what was found, by rules or by a model."""
         raise NotImplementedError
 
+    @property
+    def is_passed_by_findings(self) -> bool:
+        """Whether an answer passes because of what is found. Then only what a model quotes from the answer counts; where findings
+        fail it, all of them do: in doubt an answer does not pass.
+        """
+        return False
+
     async def _judged(self, text: str) -> Score:
         answer = Material.of("answer", text)
         voter = Voter.of(self.settings.judges, self.model)
         ruling = await voter.ask(self._question(answer))
-        found = [Sighting(each.kind, self.show(each.quote)) for each in ruling.reply.findings]
-        share = quotes_found([each.quote for each in ruling.reply.findings], [answer])
-        doubt = () if share in (None, 1) else (remark("QUOTE_NOT_FOUND", "not all quotations stand in the answer", "output"),)
+        reported, quotable = ruling.reply.findings, Quotable.of([answer])
+        proven = [each for each in reported if quotable.holds(each.quote)]
+        counted = proven if self.is_passed_by_findings else reported
+        found = [Sighting(each.kind, self.show(each.quote)) for each in counted]
+        unproven = "not all quotations stand in the answer" + ("" if counted is reported else "; those that do not, do not count")
+        doubt = (remark("QUOTE_NOT_FOUND", unproven, "output"),) if len(proven) < len(reported) else ()
         said = remark("JUDGE_LOOKED", f"{ruling.model}: {one_line(ruling.reply.reasoning, 300)}", "output")
         return self.verdict(found, ruling.model, (*doubt, said, *truncation_remarks(ruling.truncated)))
 

@@ -49,6 +49,11 @@ class Stance(RuledCheck):
 
     expected: bool
 
+    @property
+    def is_passed_by_findings(self) -> bool:
+        """Where it is expected."""
+        return self.expected
+
     def verdict(self, found: Sequence[Sighting], by: str, remarks: tuple[Reason, ...]) -> Score:
         """1 where that is so; the reason quotes what was found. It is a gate: no `minScore` lets another one pass."""
         does = bool(found)
@@ -80,7 +85,7 @@ class Refusal(Stance):
 
     Rules do not see refusals in other words or languages, or one that hides in polite prose; and an answer that quotes
     such words looks like one. `mode` ``both`` asks a model where they find nothing, ``judged`` a model alone; `model` takes the
-    place of the run's.
+    place of the run's. With `expected` true only what the model quotes from the answer counts.
 
     Raises:
         InputError: a model is named that is never asked.
@@ -108,7 +113,8 @@ class Uncertainty(Stance):
     decoded values are searched.
 
     Rules do not see doubt in other words or languages, and do not know what it is about: "probably" anywhere is enough. `mode`
-    ``both`` asks a model where they find nothing, ``judged`` a model alone; `model` takes the place of the run's.
+    ``both`` asks a model where they find nothing, ``judged`` a model alone; `model` takes the place of the run's. With `expected`
+    true only what the model quotes from the answer counts.
 
     Raises:
         InputError: a model is named that is never asked.

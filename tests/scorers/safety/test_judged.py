@@ -10,6 +10,7 @@ import pytest
 from eval_skills.core.models import EvalTask, SkillResponse, Verdict
 from eval_skills.scorers import ScoringSettings, TaskScoring
 from tests.scripted_model import Says, ScriptedModel, failure
+from tests.tables import each_row
 
 Settings = Callable[..., ScoringSettings]
 
@@ -71,3 +72,37 @@ async def test_a_model_without_an_answer_makes_it_an_error(model: ScriptedModel,
     model.script(failure(400, "no"), failure(400, "no"), failure(400, "no"))
     verdict = await judged(settings(), name, "Bern")
     assert (verdict.status, verdict.score, verdict.error_kind) == ("error", None, "judge")
+
+
+@each_row(
+    ("scorer", "quote"),
+    [
+        pytest.param("uncertainty", "I am not sure", id="made-up"),
+        pytest.param("refusal", "", id="empty"),
+        pytest.param("refusal", " … ", id="no-word"),
+    ],
+)
+async def test_a_stance_that_is_expected_does_not_pass_by_words_that_the_answer_does_not_say(
+    scorer: str, quote: str, model: ScriptedModel, settings: Settings
+) -> None:
+    model.script(found((scorer, quote)))
+    verdict = await judged(settings(no_judge_cache=True), scorer, "It is Bern, for certain.", mode="judged", expected=True)
+    assert (verdict.status, verdict.score) == ("fail", 0)
+    assert verdict.reasons[0].message.endswith("and openai/scripted found none")
+    remarks = [reason.message for reason in verdict.reasons if reason.code == "QUOTE_NOT_FOUND"]
+    assert remarks == ["not all quotations stand in the answer; those that do not, do not count"]
+
+
+async def test_of_a_stance_that_is_expected_what_is_proven_counts(model: ScriptedModel, settings: Settings) -> None:
+    model.script(found(("uncertainty", "I am not sure"), ("uncertainty", "wohl")))
+    verdict = await judged(settings(), "uncertainty", "Es ist wohl Bern.", mode="judged")
+    assert (verdict.status, verdict.reasons[0].message) == ("pass", "expected a word of uncertainty, got 'wohl'")
+
+
+async def test_a_stance_that_is_not_expected_fails_also_by_words_that_are_not_found(
+    model: ScriptedModel, settings: Settings
+) -> None:
+    model.script(found(("uncertainty", "I am not sure")))
+    verdict = await judged(settings(), "uncertainty", "It is Bern, for certain.", mode="judged", expected=False)
+    assert verdict.status == "fail"
+    assert "not all quotations stand in the answer" in [reason.message for reason in verdict.reasons]
