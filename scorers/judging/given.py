@@ -104,6 +104,7 @@ async def _ask_client(judge: Any, call: ModelCall) -> ModelReply:
         text=_text(_part(message, "content")),
         finish=_text(_part(choices[0], "finish_reason")),
         refusal=_text(_part(message, "refusal")),
+        has_calls=any(_part(message, name) for name in ("tool_calls", "function_call")),
         prompt_tokens=_count(_part(usage, "prompt_tokens")),
         completion_tokens=_count(_part(usage, "completion_tokens")),
     )
@@ -143,7 +144,14 @@ def _message_of(reply: Any) -> ModelReply:
         return ModelReply(text=dump())
     usage = _part(reply, "usage_metadata")
     read, written = _count(_part(usage, "input_tokens")), _count(_part(usage, "output_tokens"))
-    return ModelReply(text=_text(content), prompt_tokens=read, completion_tokens=written)
+    return ModelReply(
+        text=_text(content),
+        finish=_text(_part(_part(reply, "response_metadata"), "finish_reason")),
+        refusal=_text(_part(_part(reply, "additional_kwargs"), "refusal")),
+        has_calls=bool(_part(reply, "tool_calls")),
+        prompt_tokens=read,
+        completion_tokens=written,
+    )
 
 
 def _part(whole: Any, name: str) -> Any:

@@ -155,13 +155,19 @@ class Judge(Member):
         raise AssertionError("unreachable: the last form returns or raises")
 
 
+_CALLS = frozenset({"tool_calls", "function_call"})
+"""Reasons to stop with which a model waits for what its tools return: what it wrote beside the calls is not its last word."""
+
+
 def _text(reply: ModelReply, model: str) -> str | None:
     if reply.finish == "content_filter":
         raise JudgeError(f"{model} refused to judge this: its content filter stopped the reply", code="JUDGE_REFUSED")
-    if reply.refusal and not reply.text:
+    if reply.refusal:
         raise JudgeError(f"{model} refused to judge this: {one_line(str(reply.refusal), 200)}", code="JUDGE_REFUSED")
     if reply.finish == "length":
         raise Unreadable("it was cut off because it was too long; reason in fewer words")
+    if reply.has_calls and reply.finish in _CALLS:
+        raise Unreadable("it called a tool, and there is none")
     return reply.text
 
 

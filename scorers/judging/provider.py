@@ -66,13 +66,14 @@ MAX_TOKENS = 10**9
 class ModelReply:
     """A model's answer; None is unknown. Where a count of tokens is none (negative, a fraction, absurdly large), none is
     known, nor is the cost. `finish` is the provider's reason to stop: ``stop``, ``length``, ``content_filter`` ….
-    `refusal` is the text with which the model declined to reply, `vector` the embedding where one was asked for, `headers`
-    those of the response.
+    `refusal` is the text with which the model declined to reply, `has_calls` says whether it called tools, `vector` is the
+    embedding where one was asked for, `headers` are those of the response.
     """
 
     text: str | None = None
     finish: str | None = None
     refusal: str | None = None
+    has_calls: bool = False
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     cost_usd: float | None = None
@@ -237,4 +238,5 @@ def _read(reply: Any, model: str) -> ModelReply:
         text=choice.message.content,
         finish=choice.finish_reason,
         refusal=(getattr(choice.message, "provider_specific_fields", None) or {}).get("refusal") or None,
+        has_calls=any(getattr(choice.message, name, None) for name in ("tool_calls", "function_call")),
     )

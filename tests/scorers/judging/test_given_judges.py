@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from langchain_core.language_models.chat_models import BaseChatModel
-from langchain_core.language_models.fake_chat_models import FakeListChatModel
+from langchain_core.language_models.fake_chat_models import FakeListChatModel, FakeMessagesListChatModel
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.runnables import RunnableLambda
@@ -132,6 +132,47 @@ def test_a_chat_model_without_structured_output_is_asked_in_words() -> None:
     chat = FakeListChatModel(responses=[json.dumps({"reasoning": "in words", "score": False})])
     result = create_trajectory_llm_as_judge(judge=chat)(outputs=OUTPUTS)
     assert (result["score"], result["comment"]) == (False, "in words")
+
+
+SAID = '{"reasoning": "good", "score": true}'
+CALL = {"name": "look", "args": {}, "id": "1"}
+
+
+@each_row(
+    ("message", "error"),
+    [
+        pytest.param({"additional_kwargs": {"refusal": "I cannot"}}, "I cannot", id="refused"),
+        pytest.param(
+            {"tool_calls": [CALL], "response_metadata": {"finish_reason": "tool_calls"}}, "called a tool", id="called-a-tool"
+        ),
+        pytest.param({"response_metadata": {"finish_reason": "length"}}, "cut off because it was too long", id="cut-off"),
+    ],
+)
+def test_a_chat_models_verdict_beside_a_refusal_or_a_call_does_not_count(message: dict[str, Any], error: str) -> None:
+    chat = FakeMessagesListChatModel(responses=[AIMessage(SAID, **message)])
+    with pytest.raises(JudgeError, match=error):
+        create_trajectory_llm_as_judge(judge=chat)(outputs=OUTPUTS)
+
+
+@each_row(
+    ("message", "finish", "error"),
+    [
+        pytest.param({"refusal": "I cannot"}, "stop", "I cannot", id="refused"),
+        pytest.param({"tool_calls": [{"id": "1"}]}, "tool_calls", "called a tool", id="called-a-tool"),
+        pytest.param({"function_call": {"name": "look"}}, "function_call", "called a tool", id="called-a-function"),
+    ],
+)
+def test_a_clients_verdict_beside_a_refusal_or_a_call_does_not_count(message: dict[str, Any], finish: str, error: str) -> None:
+    said = {"choices": [{"message": {"content": SAID, **message}, "finish_reason": finish}]}
+    own = SimpleNamespace(chat=SimpleNamespace(completions=SimpleNamespace(create=lambda **_: said)))
+    with pytest.raises(JudgeError, match=error):
+        create_trajectory_llm_as_judge(judge=own, model="mine")(outputs=OUTPUTS)
+
+
+def test_a_client_that_is_done_has_given_its_verdict_also_where_the_form_was_kept_by_a_call() -> None:
+    said = {"choices": [{"message": {"content": SAID, "tool_calls": [{"id": "1"}]}, "finish_reason": "stop"}]}
+    own = SimpleNamespace(chat=SimpleNamespace(completions=SimpleNamespace(create=lambda **_: said)))
+    assert create_trajectory_llm_as_judge(judge=own, model="mine")(outputs=OUTPUTS)["score"] is True
 
 
 def test_what_works_like_a_client_is_one() -> None:

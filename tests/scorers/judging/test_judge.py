@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
@@ -23,15 +24,33 @@ async def test_a_model_that_does_not_know_schemas_is_asked_in_words_from_then_on
     assert '"score"' in model.asked[-1].prompt, "the words say what form the reply has"
 
 
-async def test_p86_a_call_of_a_tool_is_no_verdict(model: ScriptedModel, settings: Settings) -> None:
-    call = {"id": "1", "type": "function", "function": {"name": "verdict", "arguments": '{"reasoning": "r", "score": 1}'}}
-    message = {"role": "assistant", "content": None, "tool_calls": [call]}
-    model.otherwise = Says(body=json.dumps({"choices": [{"message": message, "finish_reason": "tool_calls"}]}).encode())
+CALLED = {"name": "verdict", "arguments": '{"reasoning": "r", "score": 1}'}
+VERDICT = '{"reasoning": "r", "score": 1}'
+
+
+@pytest.mark.parametrize("content", [None, VERDICT])
+@pytest.mark.parametrize(
+    "calls", [{"tool_calls": [{"id": "1", "type": "function", "function": CALLED}]}, {"function_call": CALLED}], ids=list
+)
+async def test_p86_a_call_of_a_tool_is_no_verdict(
+    model: ScriptedModel, settings: Settings, content: str | None, calls: dict[str, Any]
+) -> None:
+    message = {"role": "assistant", "content": content, **calls}
+    model.otherwise = Says(body=json.dumps({"choices": [{"message": message, "finish_reason": next(iter(calls))}]}).encode())
     assert (await code_of(settings().judges), len(model.asked)) == ("JUDGE_UNREADABLE", 3)
+    assert "it called a tool" in model.asked[-1].prompt
 
 
-async def test_a_refusal_is_told_in_the_models_words_and_not_asked_for_again(model: ScriptedModel, settings: Settings) -> None:
-    message = {"role": "assistant", "content": None, "refusal": "I cannot help with that"}
+async def test_without_a_call_the_reason_to_stop_changes_nothing(model: ScriptedModel, settings: Settings) -> None:
+    model.otherwise = Says(VERDICT, finish="tool_calls")
+    assert (await asked(settings().judges)).reply.reasoning == "r"
+
+
+@pytest.mark.parametrize("content", [None, VERDICT])
+async def test_a_refusal_is_told_in_the_models_words_and_not_asked_for_again(
+    model: ScriptedModel, settings: Settings, content: str | None
+) -> None:
+    message = {"role": "assistant", "content": content, "refusal": "I cannot help with that"}
     model.otherwise = Says(body=json.dumps({"choices": [{"message": message, "finish_reason": "stop"}]}).encode())
     with pytest.raises(JudgeError, match="refused to judge this: I cannot help with that") as caught:
         await asked(settings().judges)
