@@ -99,7 +99,7 @@ def _meaning(error: Exception, model: str, api_base: str | None) -> ProviderErro
     if kind == "ContextWindowExceededError" or status == 413:
         return ProviderError(f"the prompt is too long for {model}: {said}", code="JUDGE_CONTEXT")
     if kind == "ContentPolicyViolationError":
-        return ProviderError(f"{model} refused to judge this: {said}", code="JUDGE_REFUSED")
+        return ProviderError(f"{model} refused to reply: {said}", code="JUDGE_REFUSED")
     if _NO_KEY.search(said):
         message = (
             f"{model} needs a key; set its usual variable, or name the variable that holds it with llm.apiKeyEnv "

@@ -161,9 +161,9 @@ _CALLS = frozenset({"tool_calls", "function_call"})
 
 def _text(reply: ModelReply, model: str) -> str | None:
     if reply.finish == "content_filter":
-        raise JudgeError(f"{model} refused to judge this: its content filter stopped the reply", code="JUDGE_REFUSED")
+        raise JudgeError(f"{model} refused to reply: its content filter stopped the reply", code="JUDGE_REFUSED")
     if reply.refusal:
-        raise JudgeError(f"{model} refused to judge this: {one_line(str(reply.refusal), 200)}", code="JUDGE_REFUSED")
+        raise JudgeError(f"{model} refused to reply: {one_line(str(reply.refusal), 200)}", code="JUDGE_REFUSED")
     if reply.finish == "length":
         raise Unreadable("it was cut off because it was too long; reason in fewer words")
     if reply.has_calls and reply.finish in _CALLS:

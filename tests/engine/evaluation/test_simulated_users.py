@@ -57,6 +57,11 @@ def says(message: str, *, done: bool = False, **more: Any) -> Says:
 STOP = says("", done=True)
 
 
+_VIOLATION = {"error": {"message": "no", "type": "invalid_request_error", "code": "content_policy_violation"}}
+FILTERED = {"message": {"content": ""}, "finish_reason": "content_filter"}
+POLICY = Says(status=400, body=json.dumps(_VIOLATION).encode())
+
+
 class People:
     """What the scripted model says: as the user of a conversation one line after the other, else a verdict on the goal."""
 
@@ -221,6 +226,22 @@ class TestAMisbehavingModel:
         assert (shown(result), outcome.transient) == ([(1, "hello", "1: hello", None)], False)
         assert (result.user_requests, result.user_stopped, result.cost_usd) == (4, None, 0.5)
         assert [each.to_json() for each in results_of(table_of([result]))] == [result.to_json()]
+
+    @pytest.mark.parametrize(
+        ("declined", "said"),
+        [
+            pytest.param({"message": {"content": None, "refusal": "no"}, "finish_reason": "stop"}, "no", id="refusal"),
+            pytest.param(FILTERED, "its content filter stopped the reply", id="filter"),
+            pytest.param(POLICY, "no", id="policy"),
+        ],
+    )
+    async def test_one_that_declines_had_nothing_to_judge(
+        self, planned: Callable[..., Any], model: ScriptedModel, declined: Says | dict[str, Any], said: str
+    ) -> None:
+        model.otherwise = Says(body=json.dumps({"choices": [declined]}).encode()) if isinstance(declined, dict) else declined
+        result = (await outcome_of(planned())).result
+        message = "turn 1: the simulated user wrote no message: openai/scripted refused to reply: "
+        assert (result.error_kind, (result.error_message or "").partition(message)[::2]) == ("simulator", ("", said))
 
     async def test_a_forbidden_call_before_that_fails_the_item_all_the_same(
         self, planned: Callable[..., Any], model: ScriptedModel

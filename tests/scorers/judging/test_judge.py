@@ -52,7 +52,7 @@ async def test_a_refusal_is_told_in_the_models_words_and_not_asked_for_again(
 ) -> None:
     message = {"role": "assistant", "content": content, "refusal": "I cannot help with that"}
     model.otherwise = Says(body=json.dumps({"choices": [{"message": message, "finish_reason": "stop"}]}).encode())
-    with pytest.raises(JudgeError, match="refused to judge this: I cannot help with that") as caught:
+    with pytest.raises(JudgeError, match="refused to reply: I cannot help with that") as caught:
         await asked(settings().judges)
     assert (caught.value.code, len(model.asked)) == ("JUDGE_REFUSED", 1)
 
