@@ -33,13 +33,15 @@ _GOOD, _ACCEPTABLE = 0.2, 0.4
 class JudgeKnowledge:
     """What is known of judges: who judges each task, how far each agrees with people, and what each preferred, by its model.
 
-    `claims` are who verifies the claims of each task's answers, apart from its verdict.
+    `claims` are who verifies the claims of each task's answers, apart from its verdict. `changed` names, by judge, what of the
+    benchmark changed since it was calibrated, in words: what was learnt there of its mistakes does not hold of other criteria.
     """
 
     by_task: Mapping[str, Judge]
     calibrations: Mapping[Judge, Calibration] = field(default_factory=dict)
     preferences: Mapping[str, Sequence[Preference]] = field(default_factory=dict)
     claims: Mapping[str, Judge] = field(default_factory=dict)
+    changed: Mapping[Judge, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +102,8 @@ def _calibration(judge: Judge, known: JudgeKnowledge, version: str) -> tuple[Cal
         return None, f"{judge[0]} is not calibrated on this benchmark; see eval-skills judge calibrate"
     if calibration.benchmark_version != version:
         return None, f"{judge[0]} was calibrated on version {calibration.benchmark_version} of this benchmark; calibrate it again"
+    if (changed := known.changed.get(judge)) is not None:
+        return None, f"{judge[0]} was calibrated before {changed} changed; calibrate it again"
     return calibration, calibration.uncorrectable
 
 

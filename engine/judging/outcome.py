@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from eval_skills.core.errors import RunError, UserError
 from eval_skills.core.judging.rows import NOT_BY_A_MODEL, PERHAPS_PAID
 from eval_skills.core.models import Benchmark, ItemResult, Reason, SkillCompletionReport, TaskResult, TokenCost
-from eval_skills.core.text import one_line, plural
+from eval_skills.core.text import first_of, one_line, plural
 from eval_skills.engine.definition.benchmark import build_scorings
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.definition.scoring import judges_by_task
@@ -26,6 +26,7 @@ from eval_skills.scorers.judging.model import JudgeIdentity
 if TYPE_CHECKING:
     import pandas as pd
 
+    from eval_skills.core.judging.calibration import Calibration
     from eval_skills.core.judging.rows import JudgedRows
     from eval_skills.core.store import Manifest, Store
 
@@ -206,7 +207,13 @@ def add_judge_figures(
     from eval_skills.core.store.rows import judged_pairs, last_calibrations
 
     benchmark_id = str(items["benchmark_id"].iloc[0]) if "benchmark_id" in items else reports[0].benchmark_id
-    known = JudgeKnowledge(by_task, last_calibrations(store, benchmark_id), judged_pairs(store, benchmark_id), claims)
+    calibrations = last_calibrations(store, benchmark_id)
+    changed = {
+        judge: what
+        for judge, calibration in calibrations.items()
+        if (what := _changed_since(calibration, items[items["task_id"].map(by_task.get) == judge], store)) is not None
+    }
+    known = JudgeKnowledge(by_task, calibrations, judged_pairs(store, benchmark_id), claims, changed)
     completed = []
     for report in reports:
         own = items[(items["skill_id"] == report.skill_id) & (items["skill_version"] == report.skill_version)]
@@ -221,6 +228,34 @@ def add_judge_figures(
             report = report.model_copy(update={"evaluator_metadata": metadata, "token_cost": cost, "summary": summary})
         completed.append(report)
     return completed
+
+
+def _changed_since(calibration: Calibration, items: pd.DataFrame, store: Store) -> str | None:
+    """What of these items' benchmark is not as it was when their judge was calibrated, in words; None: nothing that is known.
+
+    The tasks of the run that the labels are about are compared one by one; where it is gone, or the labels had answers of their
+    own, the benchmark as a whole.
+    """
+    if "task_digest" not in items or items.empty:
+        return None
+    then = _task_digests(store, calibration.run_id) if calibration.run_id is not None else {}
+    if not then:
+        digests = set(items["benchmark_digest"].dropna())
+        return "this benchmark" if calibration.benchmark_digest is not None and digests - {calibration.benchmark_digest} else None
+    pairs = set(zip(items["task_id"], items["task_digest"], strict=True))
+    changed = sorted({task for task, digest in pairs if digest is not None and digest not in then.get(task, {digest})})
+    return f"{'task' if len(changed) == 1 else 'tasks'} {first_of(changed, 3)}" if changed else None
+
+
+def _task_digests(store: Store, run_id: str) -> dict[str, set[str]]:
+    """The digests of the tasks of a landed run, by their ids; empty where it is gone."""
+    with store.tables.readable("items", [run_id]):
+        table = store.tables.dataset("items", [run_id]).to_table(columns=["task_id", "task_digest"])
+    found: dict[str, set[str]] = {}
+    for task, digest in zip(table["task_id"].to_pylist(), table["task_digest"].to_pylist(), strict=True):
+        if digest is not None:
+            found.setdefault(task, set()).add(digest)
+    return found
 
 
 def _named(judges: Mapping[str, JudgeIdentity]) -> dict[str, tuple[str, str]]:

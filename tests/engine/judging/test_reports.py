@@ -18,6 +18,8 @@ from pyarrow import parquet
 from eval_skills.core.models import SkillCompletionReport
 from eval_skills.core.store import Store, mirror_sqlite, past_runs
 from eval_skills.core.trend.trend import trend
+from eval_skills.engine.calibration.calibrate import calibrate_judge
+from eval_skills.engine.calibration.request import CalibrateRequest
 from eval_skills.engine.evaluation.in_process import evaluate_in_process
 from eval_skills.engine.evaluation.summary import RunSummary
 from eval_skills.engine.stored_runs.reports import read_source
@@ -283,3 +285,33 @@ def test_p68_names_of_models_are_text_and_huge_ones_are_cut(model: ScriptedModel
     path = tmp_path / "again.json"
     path.write_text(json.dumps(said["json"]))
     assert figures_in(read_reports(path)[0]) == figures_in(summary.reports[0])
+
+
+@pytest.mark.parametrize("of_a_run", [True, False], ids=["labels-of-a-run", "labels-with-answers"])
+def test_a_calibration_of_other_criteria_corrects_nothing(
+    model: ScriptedModel, judged: Judged, tmp_path: Path, of_a_run: bool
+) -> None:
+    def corrected(**criteria: Any) -> tuple[bool, str | None]:
+        tasks = {f"t{n:02}": by() for n in range(20)} | {name: by(criteria=said) for name, said in criteria.items()}
+        summary = judged(tasks)
+        figures = figures_in(summary.reports[0])
+        assert figures is not None
+        return figures.corrected_completion is not None, figures.corrected_reason
+
+    model.otherwise = lambda asked: verdict(0.0 if any(f"t{n:02}" in asked.prompt for n in range(8)) else 1.0)
+    corrected()
+    store = next(tmp_path.rglob("runs")).parent
+    rows = [{"task_id": f"t{n:02}", "label": float(n >= 8), "answer": f"t{n:02}"} for n in range(20)]
+    fields = ["task_id", "label"] if of_a_run else ["task_id", "label", "answer"]
+    labels = tmp_path / "labels.csv"
+    with labels.open("w") as file:
+        writer = csv.DictWriter(file, fields, extrasaction="ignore")
+        writer.writeheader()
+        writer.writerows(rows)
+    source = {"run_id": "latest"} if of_a_run else {"tasks": str(tmp_path / "owls.json"), "no_judge_check": True}
+    llm = {"model": "openai/scripted", "apiBase": model.url}
+    calibrate_judge(CalibrateRequest.model_validate({"labels": str(labels), "store": str(store), "llm": llm, **source}))
+    assert corrected() == (True, None)
+    said = corrected(t03="Be brief.")
+    what = "task t03" if of_a_run else "this benchmark"
+    assert said == (False, f"openai/scripted was calibrated before {what} changed; calibrate it again")
