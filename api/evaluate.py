@@ -29,6 +29,7 @@ from eval_skills.engine.evaluation.plan import RunPlan
 from eval_skills.engine.evaluation.resume import plan_for
 from eval_skills.engine.evaluation.summary import RunSummary
 from eval_skills.engine.handover import HeldInMemory, holding
+from eval_skills.engine.judging.outcome import have_again, judge_rest
 from eval_skills.reporting.lines import unknown_calls
 
 
@@ -96,7 +97,7 @@ class _Asked:
         """What a caller gets of the run, with its reports in the order of its skills."""
         order = [skill.key for skill in summary.skills]
         decided, unknown = (each.line for each in summary.decisions), map(unknown_calls, summary.with_unknown_calls)
-        remarks = [*summary.remarks, *decided, *summary.judging, *unknown]
+        remarks = [*summary.remarks, *decided, *(self._from_python(line, summary) for line in summary.judging), *unknown]
         reports: Sequence[SkillCompletionReport] = summary.reports
         if summary.is_partial:
             from eval_skills.reporting.json_report import ReportedRun, of_run
@@ -113,6 +114,16 @@ class _Asked:
             stopped=None if summary.stop_line is None else in_python(summary.stop_line),
             planned=summary.planned if summary.is_partial else None,
         )
+
+    def _from_python(self, line: str, summary: RunSummary) -> str:
+        """A line on judging with what a Python caller can do in place of a command: that has neither the objects of this process
+        nor, without `store`, anything of the run."""
+        again = f'have them again with the same call and resume="{summary.run_id}", retry_errors=True'
+        rest = judge_rest(summary.run_id, summary.store)
+        if self.folder is not None:
+            again = "give store=, so that resume= with retry_errors=True can have them again"
+            line = line.replace(rest, "with a higher max_judge_cost; give store=, so that no skill is called again for it")
+        return line.replace(have_again(summary.run_id, summary.store), again)
 
     def __enter__(self) -> Self:
         if self.folder is not None:

@@ -96,9 +96,21 @@ def unsimulated_lines(results: Sequence[TaskResult], run_id: str, store: str = D
     failed = unsimulated(results)
     if not failed:
         return []
-    place = "" if store == DEFAULT_STORE else f" --store {quote(store)}"
-    again = f"have them again with: eval-skills eval --resume {run_id} --retry-errors{place}"
-    return [f"{failed_users([each.error_message or '' for each in failed], len(results))}; {again}"]
+    return [f"{failed_users([each.error_message or '' for each in failed], len(results))}; {have_again(run_id, store)}"]
+
+
+def have_again(run_id: str, store: str) -> str:
+    """How the command line has the conversations of a run again that have no end."""
+    return f"have them again with: eval-skills eval --resume {run_id} --retry-errors{_of_store(store)}"
+
+
+def judge_rest(run_id: str, store: str) -> str:
+    """How the command line judges what the cost limit left."""
+    return f"without calling a skill again, with: eval-skills rescore {run_id} --max-judge-cost USD{_of_store(store)}"
+
+
+def _of_store(store: str) -> str:
+    return "" if store == DEFAULT_STORE else f" --store {quote(store)}"
 
 
 def failed_users(errors: Sequence[str], total: int) -> str:
@@ -155,11 +167,7 @@ def _lines(judges: Judges, run_id: str, store: str) -> Iterator[str]:
     yield from spending_lines(judges)
     if judges.budget.refused_judging:
         again = "" if judges.cache is not None else ", and with it all that --no-judge-cache did not keep"
-        yield (
-            f"{judges.budget.shortage}, and not everything was judged; judge the rest{again}, without calling a skill again, "
-            f"with: eval-skills rescore {run_id} --max-judge-cost USD"
-            f"{'' if store == DEFAULT_STORE else f' --store {quote(store)}'}"
-        )
+        yield (f"{judges.budget.shortage}, and not everything was judged; judge the rest{again}, {judge_rest(run_id, store)}")
 
 
 def item_with_cost_before(result: ItemResult, before: ItemResult | None) -> ItemResult:
