@@ -182,7 +182,7 @@ def summary_of(
 ) -> RunSummary:
     """The summary of a run with `finished` items, after `seconds`; `stopped` is the limit that left the others."""
     judges = plan.judges
-    failed = Counter(result.error_kind for report in reports for result in report.task_results)
+    failed = _errors(plan, reports)
     has_judging = judges is not None or bool(failed["judge"] or failed["simulator"])
     return RunSummary(
         run_id=plan.run_id,
@@ -205,6 +205,13 @@ def summary_of(
         gated=plan.request.exit_on_fail,
         stopped=stopped,
     )
+
+
+def _errors(plan: RunPlan, reports: Sequence[SkillCompletionReport]) -> Counter[str | None]:
+    """How many items ended in an error, by its kind; of a run whose reports hold figures only, as its stored items say."""
+    if all(report.task_results or not report.summary.items for report in reports):
+        return Counter(result.error_kind for report in reports for result in report.task_results)
+    return Counter(plan.store.items(run_id=plan.run_id, columns=["error_kind"])["error_kind"].dropna())
 
 
 def _judging(plan: RunPlan, judges: Judges | None, reports: Sequence[SkillCompletionReport]) -> list[str]:

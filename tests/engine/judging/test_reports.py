@@ -264,6 +264,16 @@ def test_the_dimensions_of_a_rubric_are_in_every_report(
     assert (found.items, found.length_bias.reason, large.task_results) == (1, "the answers are not available", [])
 
 
+def test_a_run_whose_reports_hold_figures_only_passes_no_gate_unjudged(
+    model: ScriptedModel, judged: Judged, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("eval_skills.engine.evaluation.summary.MAX_DETAILED_ITEMS", 0)
+    model.otherwise = failure(401, "no such key")
+    summary = judged({"a": by(), "b": {"expectedOutput": {"value": "ok"}}})
+    assert [report.task_results for report in summary.reports] == [[]]
+    assert (summary.unjudged, summary.gate_passed) == (1, False)
+
+
 def test_the_agreement_of_a_panel_on_a_rubric_is_told_too(model: ScriptedModel, judged: Judged, tmp_path: Path) -> None:
     (tmp_path / "rubric.json").write_text(json.dumps({"dimensions": RUBRIC}))
     model.otherwise = lambda asked: tone("rude" if asked.body["model"] == "two" else "polite")
