@@ -105,7 +105,7 @@ def _loader() -> type[yaml.SafeLoader]:
 
         def construct_yaml_int(self, node: yaml.ScalarNode) -> int:
             digits = self.construct_scalar(node)
-            base = {"0o": 8, "0x": 16}.get(digits[:2], 10)  # leading zeros alone are no octal number
+            base = {"0o": 8, "0x": 16}.get(digits[:2], 10)  # leading zeros alone do not make a number octal
             return int(digits[2:] if base != 10 else digits, base)
 
         def construct_yaml_float(self, node: yaml.ScalarNode) -> float:

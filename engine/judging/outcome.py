@@ -87,7 +87,7 @@ def unjudged_line(results: Sequence[TaskResult]) -> str | None:
 
 
 def unsimulated(results: Iterable[R]) -> list[R]:
-    """The conversations without an end because the model that plays the user failed. They are no evidence either."""
+    """The conversations without an end because the model that plays the user failed. They are not evidence, either."""
     return [each for each in results if each.error_kind == "simulator"]
 
 
@@ -219,7 +219,7 @@ def add_judge_figures(
     changed = {
         judge: what
         for judge, calibration in calibrations.items()
-        if (what := _changed_since(calibration, items[items["task_id"].map(by_task.get) == judge], store)) is not None
+        if (what := _changed_since(calibration, _judged_by(judge, by_task, items), store)) is not None
     }
     known = JudgeKnowledge(by_task, calibrations, judged_pairs(store, benchmark_id), claims, changed)
     completed = []
@@ -236,6 +236,10 @@ def add_judge_figures(
             report = report.model_copy(update={"evaluator_metadata": metadata, "token_cost": cost, "summary": summary})
         completed.append(report)
     return completed
+
+
+def _judged_by(judge: tuple[str, str], by_task: Mapping[str, tuple[str, str]], items: pd.DataFrame) -> pd.DataFrame:
+    return items[items["task_id"].isin([task for task, by in by_task.items() if by == judge])]
 
 
 def _changed_since(calibration: Calibration, items: pd.DataFrame, store: Store) -> str | None:

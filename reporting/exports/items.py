@@ -97,7 +97,7 @@ def _answered(turn: TurnResult) -> bool:
 
 
 def arguments_of(call: ToolCall) -> dict[str, Any]:
-    """What the tool was given, as an object: an empty one where that is nothing; what is no object stands under `arguments`."""
+    """What the tool was given, as an object: empty where there is nothing; anything but an object stands under `arguments`."""
     if call.arguments is None:
         return {}
     return call.arguments if isinstance(call.arguments, dict) else {"arguments": call.arguments}

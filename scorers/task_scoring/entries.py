@@ -126,7 +126,7 @@ class Group:
 
 
 def said_of(found: Found) -> str:
-    """Why there is no score, or why it is not known whole."""
+    """Why there is no score, or why a part of it is unknown."""
     if found.score is not None:
         return "; ".join(each.message for each in found.score.reasons) or found.score.reason
     if found.error is None:

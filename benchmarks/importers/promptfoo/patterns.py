@@ -1,7 +1,7 @@
 """Regular expressions of JavaScript as those of the scorer ``regex``.
 
 Without flags, as promptfoo makes them (``new RegExp(value)`` in ``src/assertions/regex.ts``): ``\\d``, ``\\w`` and ``\\b`` are
-of ASCII, ``\\s`` is of Unicode, ``$`` is the very end of the text, and a dot is no line terminator. Source: ECMA-262.
+of ASCII, ``\\s`` is of Unicode, ``$`` is the very end of the text, and a dot matches no line terminator. Source: ECMA-262.
 """
 
 from __future__ import annotations
