@@ -67,7 +67,7 @@ def publish_suite(suite: SuiteOutcome, history: SuiteHistory, night_id: str) -> 
     if suite.run_id is not None:
         parts = [render_markdown(document) for document in suite.diffs]
         texts["diff"] = "\n\n".join(parts) or "Nothing to compare with yet.\n"
-        texts["trend"] = trend_markdown(_points(suite, history, night_id))
+        texts["trend"] = trend_markdown(suite.points_up_to(night_id, history))
     if suite.effect is not None:
         effect, tonight = suite.effect.effect, points_of(suite.effect.effect, night_id)
         parts = [gate_markdown(suite.effect), render_effect(effect), nights_markdown(suite.effect.past, tonight)]
@@ -118,15 +118,3 @@ def log_night(summary: NightSummary, secrets: Sequence[str]) -> None:
 def gate_markdown(effect: NightEffect) -> str:
     """Why the gate of the effect fails, a line each; nothing where it passes."""
     return "".join(f"- ✘ **gate failed**: {markdown(reason)}\n" for reason in effect.failures)
-
-
-def _points(suite: SuiteOutcome, history: SuiteHistory, night_id: str) -> dict[str, list[tuple[str, float]]]:
-    """The completion rates of tonight's skills in all nights, up to tonight; a night in which it is unknown is left out."""
-    found: dict[str, list[tuple[str, float]]] = {}
-    for skill in suite.skills:
-        nights = list(history.points.get(skill.report.skill_key, []))
-        if (rate := skill.report.summary.known_completion) is not None:
-            nights.append((night_id, rate))
-        if nights and skill.classification.verdict != "failed":
-            found[skill.report.skill_key] = nights
-    return found

@@ -17,7 +17,7 @@ from eval_skills.core.skill_effect import FailOn, SkillEffect, gate_failures
 from eval_skills.core.store import Pruned
 from eval_skills.core.store.effects import EffectPoint
 from eval_skills.core.text import plural
-from eval_skills.engine.nightly.plan import LastNight
+from eval_skills.engine.nightly.plan import LastNight, SuiteHistory
 from eval_skills.reporting.diff.report import DiffDocument
 
 SHOWN: tuple[NightVerdict, ...] = ("regressed", "suspect", "flaky", "recovered", "better")
@@ -107,6 +107,20 @@ class SuiteOutcome:
     def last_good(self) -> str | None:
         """The latest run in which one of its skills had a good night before."""
         return max((skill.last_good for skill in self.skills if skill.last_good), default=None)
+
+    def points_up_to(self, night_id: str, history: SuiteHistory) -> dict[str, list[tuple[str, float]]]:
+        """The completion rates of its skills in the nights of its `history` and in this one, by ``id@version``, oldest first.
+
+        A night in which a rate is unknown is left out, and so are skills that failed tonight.
+        """
+        found: dict[str, list[tuple[str, float]]] = {}
+        for skill in self.skills:
+            nights = list(history.points.get(skill.report.skill_key, []))
+            if (rate := skill.report.summary.known_completion) is not None:
+                nights.append((night_id, rate))
+            if nights and skill.classification.verdict != "failed":
+                found[skill.report.skill_key] = nights
+        return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

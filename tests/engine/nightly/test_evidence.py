@@ -132,12 +132,17 @@ def test_a_skill_that_cannot_be_reached_still_has_its_last_good_night(nights: Ni
 
 
 def test_a_night_without_any_verdict_has_no_completion(nights: Nights) -> None:
-    for outcome in (FINE, dict.fromkeys(TASKS, "i"), FINE):
-        nights.night(outcome)
+    first = nights.night(FINE)
+    (evidence,) = nights.evidence(nights.run(dict.fromkeys(TASKS, "i"), 2))
+    down = suite_outcome(evidence, [], {}, None)
+    summary = NightSummary(night_id="20260102T000000Z-9999", store=nights.store.path, suites=[down])
+    record_night(nights.store, summary)
     rows = nights.store.tables.dataset("nights").to_table().sort_by("night_id").to_pylist()
-    assert [row["completion_rate"] for row in rows] == [1.0, None, 1.0]
-    ((_, points),) = suite_history(nights.store, "sums").points.items()
-    assert [rate for _, rate in points] == [1.0, 1.0]
+    assert [(row["skill_id"], row["completion_rate"]) for row in rows] == [("adder", 1.0), ("adder", None)]
+    assert summary.to_json()["suites"][0]["skills"][0]["completionRate"] is None
+    reached = replace(down, skills=[replace(down.skills[0], classification=first.skills[0].classification)])
+    assert reached.points_up_to("tonight", SuiteHistory()) == {}, "the rate of an outage is not 0"
+    assert first.points_up_to("tonight", SuiteHistory()) == {"adder@1.0.0": [("tonight", 1.0)]}
 
 
 @pytest.mark.slow
