@@ -154,3 +154,7 @@ def test_what_could_not_be_judged_is_told() -> None:
     open_ = replace(outcome("adder", 0), classification=Classification(verdict="suspect", explanation="open", left_open=True))
     (event,) = events_of(night(open_))
     assert (event.name, event.payload["skill"]) == (NOT_JUDGED, "adder@1.0.0")
+    summary = open_.report.summary
+    outage = summary.model_copy(update={"missing_items": summary.items, "judged_completion_rate": None})
+    (event,) = events_of(night(replace(open_, report=open_.report.model_copy(update={"summary": outage}))))
+    assert event.payload["completionRate"] is None
