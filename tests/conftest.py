@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import gc
 import os
+import re
 import signal
 import sys
 from itertools import count
@@ -102,6 +103,13 @@ def _nothing_was_learnt_before(monkeypatch: pytest.MonkeyPatch, tmp_path_factory
     """No test waits for what a service said to another one, nor for what the machine's other programs learnt."""
     folder = tmp_path_factory.getbasetemp() / f"rates-{next(_numbers)}"
     monkeypatch.setattr(services, "cache_folder", lambda _: folder)
+
+
+@pytest.fixture
+def tmp_path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of the test's own: pytest's would look through those of all tests before, for a number that is free."""
+    name = re.sub(r"\W", "_", request.node.name)[:25]
+    return tmp_path_factory.mktemp(f"{name}-{next(_numbers)}", numbered=False)
 
 
 @pytest.fixture(scope="session")
