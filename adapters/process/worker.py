@@ -68,8 +68,9 @@ class Worker:
         progress: Progress | None = None,
         conversation: dict[str, Any] | None = None,
     ) -> Reply:
-        """Send one request and wait for its reply. After the `last` one standard input is closed, and a reply that
-        fills the whole output over several lines is understood too. `progress` gets what is reported meanwhile.
+        """Send one request and wait for its reply. After the `last` one, which is also the first, standard input is closed, and
+        a reply that fills the whole output over several lines, or has the id null, is understood too. `progress` gets what is
+        reported meanwhile.
 
         Raises:
             ContractError: the reply is unreadable, a line is too long, or (after the last request) there was none.
@@ -138,7 +139,7 @@ class Worker:
         lines = (self._stdout.text() + self._lines.peek()).splitlines()
         last = next((line for line in reversed(lines) if line.strip()), None)
         if last is not None:
-            return f"the last line on stdout is not an answer: {why_not_reply(last, self._request_id)}"
+            return f"the last line on stdout is not an answer: {why_not_reply(last, self._request_id, only_request=self._last)}"
         return "nothing on stdout"
 
     def _on_stdout(self, data: bytes) -> None:
@@ -177,7 +178,7 @@ class Worker:
             return False
         twice: list[str] = []
         try:
-            reply = read_reply(text, self._request_id, twice.append)
+            reply = read_reply(text, self._request_id, twice.append, only_request=self._last)
         except ContractError as error:
             self._fail(error)
             return True

@@ -26,7 +26,7 @@ def test_an_input_that_is_not_json_is_an_infra_error() -> None:
     [
         pytest.param({"jsonrpc": "2.0", "id": 3, "result": [1]}, Reply([1], False), id="result"),
         pytest.param({"jsonrpc": "2.0", "id": 3, "result": None}, Reply(None, False), id="null-is-a-result"),
-        pytest.param({"jsonrpc": "2.0", "id": None, "result": 1}, Reply(1, False), id="null-id"),
+        pytest.param({"jsonrpc": "2.0", "id": None, "result": 1}, None, id="null-may-be-to-an-earlier-request"),
         pytest.param({"jsonrpc": "2.0", "id": 3.0, "result": 1}, Reply(1, False), id="the-same-json-number"),
         pytest.param({"jsonrpc": "2.0", "id": 3, "error": {"code": 1}}, Reply({"code": 1}, True), id="error"),
         pytest.param({"jsonrpc": "2.0", "id": 3, "result": 1, "error": None}, Reply(1, False), id="null-error-is-none"),
@@ -42,6 +42,20 @@ def test_an_input_that_is_not_json_is_an_infra_error() -> None:
 )
 def test_p23_a_reply_is_known_by_its_id(message: Any, reply: Reply | None) -> None:
     assert read_reply(json.dumps(message).encode(), 3) == reply
+
+
+@pytest.mark.parametrize("only", [True, False])
+def test_the_id_null_says_enough_where_there_is_one_request_only(only: bool) -> None:
+    reply = read_reply(b'{"jsonrpc":"2.0","id":null,"result":1}', 3, only_request=only)
+    assert reply == (Reply(1, False) if only else None)
+
+
+@pytest.mark.parametrize("content", [b"NaN", b"[" * 100_000 + b"]" * 100_000], ids=["no-json", "too-deep"])
+def test_what_cannot_be_read_with_the_id_null_is_a_log_where_there_are_more_requests(content: bytes) -> None:
+    text = b'{"jsonrpc":"2.0","id":null,"result":%b}' % content
+    assert read_reply(text, 3) is None
+    with pytest.raises(ContractError, match="unreadable answer"):
+        read_reply(text, 3, only_request=True)
 
 
 def test_true_is_no_id_one() -> None:

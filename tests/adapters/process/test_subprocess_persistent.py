@@ -26,6 +26,21 @@ async def test_a_warm_worker_answers_line_after_line(program_skill: MakeSkill) -
     assert len({answer["pid"] for answer in answers}) == 1
 
 
+@pytest.mark.parametrize("said", ['"result": "late"', '"error": {"code": -32700, "message": "the line is empty"}'])
+async def test_what_names_no_request_is_not_the_answer_to_the_next_one(program_skill: MakeSkill, said: str) -> None:
+    late = "{" + f'"jsonrpc": "2.0", "id": null, {said}' + "}"
+    source = WARM.replace("    params = request", f"    print({late!r}, flush=True)\n    params = request")
+    async with SubprocessAdapter(program_skill(source, persistent=True)) as adapter:
+        answers = [(await adapter.call(n, PATIENCE_S)).output["params"] for n in range(3)]
+    assert answers == [0, 1, 2]
+
+
+async def test_a_warm_worker_that_names_no_request_is_told_so(program_skill: MakeSkill) -> None:
+    async with SubprocessAdapter(program_skill(WARM.replace('request["id"]', "None"), persistent=True)) as adapter:
+        with pytest.raises(SkillTimeout, match="its id is null and 1 was asked"):
+            await adapter.call(0, 1)
+
+
 async def test_the_start_of_a_worker_is_no_part_of_its_latency(program_skill: MakeSkill) -> None:
     skill = program_skill("import time; time.sleep(1.5)\n" + WARM, persistent=True)
     async with SubprocessAdapter(skill) as adapter:
