@@ -14,8 +14,8 @@ from eval_skills.core.models import ToolCall
 class OpenAiChat(Shape):
     """``choices[0].message``, or the chunks of one: texts are appended, and so are the arguments of calls.
 
-    Of several choices the first counts. The parts of parallel calls are told apart by their index, or, with services that number
-    all of them 0 or not at all, by their ids.
+    Of several choices the one with the index 0 counts, wherever a service lists it; without any, the first. The parts of parallel
+    calls are told apart by their index, or, with services that number all of them 0 or not at all, by their ids.
     """
 
     def __init__(self) -> None:
@@ -24,7 +24,8 @@ class OpenAiChat(Shape):
         self._calls: list[tuple[Any, dict[str, Any]]] = []
 
     def whole(self, body: dict[str, Any]) -> None:
-        choice = next(iter(as_objects(body.get("choices"))), {})
+        choices = as_objects(body.get("choices"))
+        choice = next((choice for choice in choices if choice.get("index") == 0), next(iter(choices), {}))
         if not isinstance(choice.get("message"), dict):
             raise ValueError("it has no choices[0].message, which responseShape openai-chat expects")
         self.begun, self._message = True, choice["message"]

@@ -59,6 +59,14 @@ async def test_an_answer_is_the_same_whole_and_streamed(wire: Wire, shape: str) 
     assert (whole.time_to_first_token_ms is None, stream.time_to_first_token_ms is None) == (True, False)
 
 
+@pytest.mark.parametrize("first", [{}, {"index": 0}], ids=["not-numbered", "numbered"])
+async def test_of_several_choices_the_first_counts(wire: Wire, first: dict[str, int]) -> None:
+    choices = [{**first, "message": {"content": "Bern"}}, {"index": 1, "message": {"content": "Rome"}}]
+    for order in (choices, choices[::-1]) if first else (choices,):
+        wire.answer = json.dumps({"choices": order}).encode()
+        assert (await response(skill(wire.url, responseShape="openai-chat"), {})).output == "Bern"
+
+
 CUTS = {"openai-chat": 4, "openai-responses": 9, "anthropic-messages": 11}
 """So many events had come when the name of a tool was known, and none of its arguments."""
 ERRORS = {
