@@ -81,7 +81,7 @@ class OutputSchemas(MessageInterceptor):
             raise ContractError(f"{tool} declares an output schema and did not return structured content")
         schema = await self._prepared(tool, declared)
         if (reason := await schema.judge(result.structured_content)) is not None:
-            raise ContractError(f"the structured content does not match the output schema of {tool} says: {reason.message}")
+            raise ContractError(f"the structured content does not match the output schema of {tool}: {reason.message}")
 
     async def _prepared(self, tool: str, declared: dict[str, Any]) -> _Schema:
         async with self._preparing:
@@ -121,5 +121,5 @@ class _Schema:
         try:
             return await asyncio.to_thread(self._bounded.reason, content, LIMIT_S)
         except TimeoutError:
-            message = f"the structured content against the output schema of {self._tool} says could not be checked within"
+            message = f"whether the structured content matches the output schema of {self._tool} could not be checked within"
             raise ContractError(f"{message} {LIMIT_S:g} s; the schema has patterns or references that take too long") from None

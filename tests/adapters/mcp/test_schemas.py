@@ -98,3 +98,10 @@ async def test_declared_and_missing_is_told_from_declared_and_null() -> None:
     with pytest.raises(ContractError, match="did not return structured content"):
         await schemas.check("t", mcp_types.CallToolResult(content=[]))
     assert await checked(schemas, None) == ""
+
+
+async def test_what_does_not_match_is_told_with_the_tool_and_the_place() -> None:
+    schemas = OutputSchemas()
+    listing(schemas, [{"name": "t", "outputSchema": {"properties": {"n": {"type": "integer"}}}}])
+    refusal = await checked(schemas, {"n": "x"})
+    assert refusal.startswith("the structured content does not match the output schema of t: at $.n: expected type")
