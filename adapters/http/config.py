@@ -18,6 +18,8 @@ from eval_skills.core.models.base import Text, text_like
 JsonPointer = Annotated[str, text_like(r"^(?:/(?:[^~/]|~[01])*)*$", "a JSON pointer such as /data/0")]
 """Empty for the whole value, else ``/`` before every key or index; ``~1`` is a ``/`` inside a key, ``~0`` a ``~``."""
 
+_PLACEHOLDER_BEGINS = re.compile(r"\{\{\s*(?:input|conversation)\b")
+
 
 class ServeConfig(Model):
     """A service to run while the skill is evaluated; it is ready when `ready_path` answers 2xx.
@@ -129,6 +131,16 @@ class HttpConfig(AuthConfig):
     messages_path: JsonPointer | None = None
     response_shape: ShapeName | None = None
     serve: ServeConfig | None = None
+
+    @model_validator(mode="after")
+    def _same_for_every_item(self) -> HttpConfig:
+        for part, values in (("headers", self.headers), ("query", self.query)):
+            for name, value in values.items():
+                if _PLACEHOLDER_BEGINS.search(value):  # the value is left out of the message: it may hold a secret
+                    raise ValueError(
+                        f"{part}.{name} has a placeholder, but is not filled in; move it into requestTemplate.{part}"
+                    )
+        return self
 
     @model_validator(mode="after")
     def _one_path_to_the_output(self) -> HttpConfig:

@@ -32,6 +32,8 @@ from tests.tables import each_row
             {"authType": "api-key", "authTokenEnvKey": "T", "authQuery": "k", "authHeader": "X"}, "instead of", id="both"
         ),
         pytest.param({"authQuery": "k"}, "need an authType", id="no-type"),
+        pytest.param({"headers": {"X-A": "a {{input.q}}"}}, "headers.X-A .* into requestTemplate.headers", id="item-header"),
+        pytest.param({"query": {"q": "{{ conversation.id }}"}}, "query.q .* into requestTemplate.query", id="item-query"),
     ],
 )
 def test_a_wrong_option_is_refused_before_the_run(config: dict[str, Any], message: str) -> None:
