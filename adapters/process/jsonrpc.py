@@ -49,12 +49,12 @@ def request_line(request_id: int, params: Any, conversation: dict[str, Any] | No
 
 
 def read_reply(
-    text: bytes, request_id: int, twice: Callable[[str], None] | None = None, *, only_request: bool = False
+    text: bytes, request_id: int, twice: Callable[[str], None] | None = None, *, or_null: bool = False
 ) -> Reply | None:
     """The reply in `text` to the request `request_id`, or None where `text` is something else (a log line).
 
-    A reply is a JSON-RPC 2.0 object with `result` or `error`, and with that id as a JSON number, or with null where it is the
-    `only_request` of its process: of several, null may mean an earlier one. `twice` as in `parse_json`.
+    A reply is a JSON-RPC 2.0 object with `result` or `error`, and with that id as a JSON number, `or_null`: of a process that
+    names its requests, null may mean an earlier one. `twice` as in `parse_json`.
 
     Raises:
         ContractError: it is the reply, but holds what JSON does not allow (NaN) or what cannot be stored.
@@ -64,10 +64,10 @@ def read_reply(
     try:
         message = parse_json(text, twice)
     except ValueError as error:
-        if _was_meant_as_reply(text, request_id, only_request):
+        if _was_meant_as_reply(text, request_id, or_null):
             raise ContractError(f"unreadable answer: {error}; it was: {one_line(text.decode(errors='replace'))}") from None
         return None
-    if not _is_reply(message, request_id, only_request):
+    if not _is_reply(message, request_id, or_null):
         return None
     failed = message.get("error") is not None
     return Reply(message["error"] if failed else message.get("result"), failed)
@@ -95,45 +95,45 @@ def read_progress(line: bytes, request_id: int, twice: Callable[[str], None] | N
     return params if params.get("requestId", request_id) == request_id else {}
 
 
-def why_not_reply(text: str, request_id: int, *, only_request: bool = False) -> str:
-    """What keeps `text` from being the reply to `request_id`, as a phrase that quotes it; `only_request` as in `read_reply`."""
+def why_not_reply(text: str, request_id: int, *, or_null: bool = False) -> str:
+    """What keeps `text` from being the reply to `request_id`, as a phrase that quotes it; `or_null` as in `read_reply`."""
     message = _parse_leniently(text.encode(errors="replace"))
     quoted = one_line(text)
     if not isinstance(message, dict):
         return f"not a JSON object: {quoted}"
     if message.get("jsonrpc") != "2.0":
         return f'an object without "jsonrpc": "2.0": {quoted}'
-    if not _is_same_id(message.get("id", ...), request_id, only_request):
+    if not _is_same_id(message.get("id", ...), request_id, or_null):
         return f"its id is {json.dumps(message.get('id', 'missing'))} and {request_id} was asked: {quoted}"
     return f"neither result nor error in it: {quoted}"
 
 
-def _is_reply(message: Any, request_id: int, only_request: bool) -> bool:
+def _is_reply(message: Any, request_id: int, or_null: bool) -> bool:
     return (
         isinstance(message, dict)
         and message.get("jsonrpc") == "2.0"
         and ("result" in message or message.get("error") is not None)
-        and _is_same_id(message.get("id", ...), request_id, only_request)
+        and _is_same_id(message.get("id", ...), request_id, or_null)
     )
 
 
-def _was_meant_as_reply(text: bytes, request_id: int, only_request: bool) -> bool:
+def _was_meant_as_reply(text: bytes, request_id: int, or_null: bool) -> bool:
     """Whether an object that is refused is the reply; of one that no parser reads (too deep) its first and last keys decide."""
     message = _parse_leniently(text)
     if message is not None:
-        return _is_reply(message, request_id, only_request)
+        return _is_reply(message, request_id, or_null)
     if not text.rstrip().endswith(b"}"):
         return False
     edges = re.sub(rb"\s", b"", text[:_EDGE_BYTES] + text[-_EDGE_BYTES:])
     if b'"jsonrpc":"2.0"' not in edges or b'"method":' in edges:
         return False
-    ids = b"(?:null|%d)" % request_id if only_request else b"%d" % request_id
+    ids = b"(?:null|%d)" % request_id if or_null else b"%d" % request_id
     return re.search(rb'"id":%b[,}]' % ids, edges) is not None
 
 
-def _is_same_id(seen: Any, request_id: int, only_request: bool) -> bool:
+def _is_same_id(seen: Any, request_id: int, or_null: bool) -> bool:
     if seen is None:
-        return only_request
+        return or_null
     return isinstance(seen, int | float) and not isinstance(seen, bool) and seen == request_id  # in Python True equals 1
 
 

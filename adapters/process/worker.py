@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Any
 
 from eval_skills.adapters.call import CALLED_NOTHING, Call, Progress, shield_cleanup
@@ -40,7 +41,7 @@ class Worker:
         self._progress_bytes = 0
         self._request_id = 0
         self._requests = self._calls = 0
-        self._last = False
+        self._last = self._names_requests = False
         self._whole, self._early = bytearray(), bytearray()
         self.answered_at = self.unread_until = 0.0
         self.duplicate_keys: list[str] = []
@@ -68,9 +69,9 @@ class Worker:
         progress: Progress | None = None,
         conversation: dict[str, Any] | None = None,
     ) -> Reply:
-        """Send one request and wait for its reply. After the `last` one, which is also the first, standard input is closed, and
-        a reply that fills the whole output over several lines, or has the id null, is understood too. `progress` gets what is
-        reported meanwhile.
+        """Send one request and wait for its reply. After the `last` one standard input is closed, and a reply that
+        fills the whole output over several lines is understood too. A reply with the id null is one as long as the process has
+        named no request: of one that does, it may be late, or a second one. `progress` gets what is reported meanwhile.
 
         Raises:
             ContractError: the reply is unreadable, a line is too long, or (after the last request) there was none.
@@ -139,7 +140,8 @@ class Worker:
         lines = (self._stdout.text() + self._lines.peek()).splitlines()
         last = next((line for line in reversed(lines) if line.strip()), None)
         if last is not None:
-            return f"the last line on stdout is not an answer: {why_not_reply(last, self._request_id, only_request=self._last)}"
+            why = why_not_reply(last, self._request_id, or_null=not self._names_requests)
+            return f"the last line on stdout is not an answer: {why}"
         return "nothing on stdout"
 
     def _on_stdout(self, data: bytes) -> None:
@@ -174,11 +176,13 @@ class Worker:
         return True
 
     def _is_answer(self, text: bytes) -> bool:
-        if self._pending is None or self._pending.done():
-            return False
         twice: list[str] = []
+        if self._pending is None or self._pending.done():
+            with suppress(ContractError):
+                self._read(text, twice)  # a second answer, with the id of its request, is still one that has it
+            return False
         try:
-            reply = read_reply(text, self._request_id, twice.append, only_request=self._last)
+            reply = self._read(text, twice)
         except ContractError as error:
             self._fail(error)
             return True
@@ -189,6 +193,14 @@ class Worker:
                 self._child.remember_family()
             self._pending.set_result(reply)
         return reply is not None
+
+    def _read(self, text: bytes, twice: list[str]) -> Reply | None:
+        reply = read_reply(text, self._request_id, twice.append)
+        if reply is not None:
+            self._names_requests = True
+        elif not self._names_requests:
+            reply = read_reply(text, self._request_id, twice.append, or_null=True)
+        return reply
 
     def _on_end(self, _: asyncio.Future[None]) -> None:
         if rest := self._lines.flush():

@@ -44,18 +44,18 @@ def test_p23_a_reply_is_known_by_its_id(message: Any, reply: Reply | None) -> No
     assert read_reply(json.dumps(message).encode(), 3) == reply
 
 
-@pytest.mark.parametrize("only", [True, False])
-def test_the_id_null_says_enough_where_there_is_one_request_only(only: bool) -> None:
-    reply = read_reply(b'{"jsonrpc":"2.0","id":null,"result":1}', 3, only_request=only)
-    assert reply == (Reply(1, False) if only else None)
+@pytest.mark.parametrize("or_null", [True, False])
+def test_the_id_null_says_enough_where_requests_are_not_named(or_null: bool) -> None:
+    reply = read_reply(b'{"jsonrpc":"2.0","id":null,"result":1}', 3, or_null=or_null)
+    assert reply == (Reply(1, False) if or_null else None)
 
 
 @pytest.mark.parametrize("content", [b"NaN", b"[" * 100_000 + b"]" * 100_000], ids=["no-json", "too-deep"])
-def test_what_cannot_be_read_with_the_id_null_is_a_log_where_there_are_more_requests(content: bytes) -> None:
+def test_what_cannot_be_read_with_the_id_null_is_a_log_where_requests_are_named(content: bytes) -> None:
     text = b'{"jsonrpc":"2.0","id":null,"result":%b}' % content
     assert read_reply(text, 3) is None
     with pytest.raises(ContractError, match="unreadable answer"):
-        read_reply(text, 3, only_request=True)
+        read_reply(text, 3, or_null=True)
 
 
 def test_true_is_no_id_one() -> None:

@@ -6,6 +6,7 @@ import asyncio
 import os
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -26,19 +27,27 @@ async def test_a_warm_worker_answers_line_after_line(program_skill: MakeSkill) -
     assert len({answer["pid"] for answer in answers}) == 1
 
 
+@pytest.mark.parametrize("place", ["after", "before"])
 @pytest.mark.parametrize("said", ['"result": "late"', '"error": {"code": -32700, "message": "the line is empty"}'])
-async def test_what_names_no_request_is_not_the_answer_to_the_next_one(program_skill: MakeSkill, said: str) -> None:
-    late = "{" + f'"jsonrpc": "2.0", "id": null, {said}' + "}"
-    source = WARM.replace("    params = request", f"    print({late!r}, flush=True)\n    params = request")
+async def test_what_names_no_request_is_no_answer_of_a_program_that_names_them(
+    program_skill: MakeSkill, said: str, place: str
+) -> None:
+    line = '{"jsonrpc": "2.0", "id": null, ' + said + "}"
+    late = f"print({line!r}, flush=True)"
+    answering = WARM.rstrip("\n")
+    source = f"{answering}\n    {late}\n" if place == "after" else WARM.replace("    params = ", f"    {late}\n    params = ")
     async with SubprocessAdapter(program_skill(source, persistent=True)) as adapter:
+        if place == "before":  # the first request, of which nothing is known yet
+            with suppress(SkillError):
+                await adapter.call("first", PATIENCE_S)
+            await asyncio.sleep(0.2)
         answers = [(await adapter.call(n, PATIENCE_S)).output["params"] for n in range(3)]
     assert answers == [0, 1, 2]
 
 
-async def test_a_warm_worker_that_names_no_request_is_told_so(program_skill: MakeSkill) -> None:
+async def test_a_program_that_never_names_a_request_answers_the_one_that_waits(program_skill: MakeSkill) -> None:
     async with SubprocessAdapter(program_skill(WARM.replace('request["id"]', "None"), persistent=True)) as adapter:
-        with pytest.raises(SkillTimeout, match="its id is null and 1 was asked"):
-            await adapter.call(0, 1)
+        assert [(await adapter.call(n, PATIENCE_S)).output["params"] for n in range(3)] == [0, 1, 2]
 
 
 async def test_the_start_of_a_worker_is_no_part_of_its_latency(program_skill: MakeSkill) -> None:
