@@ -58,21 +58,34 @@ def last_asked(store: Store, manifest: Manifest) -> datetime:
 def chains(store: Store, run_ids: Iterable[str]) -> dict[str, list[Manifest]]:
     """The scorings among these runs by the run whose answers they judge, in the order in which they were asked for last.
 
-    One whose manifest cannot be read or does not name its run is in none.
+    A scoring of a scoring judges the answers of the same run. One whose manifest cannot be read or does not name its run is in
+    none.
     """
     manifests = [manifest for run_id in run_ids if (manifest := store.find_manifest(run_id)) and manifest.origin == "rescore"]
     found: dict[str, list[Manifest]] = {}
     for manifest in sorted(manifests, key=lambda manifest: (last_asked(store, manifest), manifest.run_id)):
-        if of := manifest.provenance.get("of"):
-            found.setdefault(str(of), []).append(manifest)
+        if of := _answered_by(store, manifest):
+            found.setdefault(of, []).append(manifest)
     return found
 
 
-def counts(store: Store, run_id: str, of: str) -> bool:
-    """Whether this landed scoring is the one of the run `of` that was asked for last."""
-    landed, moment = store.tables.files("items"), started_at(of)
+def _answered_by(store: Store, scoring: Manifest) -> str | None:
+    """The run that asked for the answers which this scoring judges, itself or by way of other scorings."""
+    of = None
+    known: Manifest | None = scoring
+    passed: set[str] = set()
+    while known and known.origin == "rescore" and known.run_id not in passed and (named := known.provenance.get("of")):
+        passed.add(known.run_id)
+        of = str(named)
+        known = store.find_manifest(of)
+    return of
+
+
+def counts(store: Store, run_id: str) -> bool:
+    """Whether of all scorings of the same answers this landed one was asked for last."""
+    landed, moment = store.tables.files("items"), started_at(run_id)
     scorings = chains(store, [each for each in landed if started_at(each) == moment])  # a scoring is dated like its run
-    return run_id == scorings[of][-1].run_id if of in scorings else False
+    return any(chain[-1].run_id == run_id for chain in scorings.values())
 
 
 def replaced_digests(store: Store) -> set[str]:

@@ -54,7 +54,7 @@ class Rescoring:
     @property
     def counts(self) -> bool:
         """Whether it has landed, and no other scoring of these answers was asked for since."""
-        return self.landed and counts(self.store, self.run_id, self.of)
+        return self.landed and counts(self.store, self.run_id)
 
     def as_it_stands(self) -> Rescoring:
         """The same rescoring, with what has landed by now."""

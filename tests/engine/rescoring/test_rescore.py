@@ -386,6 +386,23 @@ def test_the_last_one_that_was_made_of_equal_scorings_counts_again(store: Store,
     assert statuses(store) == {"x": "pass", "y": "fail"}
 
 
+def test_a_scoring_of_a_scoring_is_one_of_the_same_answers(
+    store: Store, scored_by: Callable[..., Rescoring], write_expectations: WriteExpectations
+) -> None:
+    first = scored_by("right", "left")
+    write_expectations(x="left", y="left")
+    of_first = again(first.run_id, store)
+    counted = "SELECT run_id, count(*) AS n FROM items GROUP BY 1"
+    assert store.query(counted).to_numpy().tolist() == [[of_first.run_id, 2]]
+    last = scored_by("left", "right")
+    assert store.query(counted).to_numpy().tolist() == [[last.run_id, 2]]
+    write_expectations(x="left", y="left")
+    asked_again = again(first.run_id, store)
+    assert (asked_again.landed, asked_again.run_id) == (True, of_first.run_id)
+    assert store.query(counted).to_numpy().tolist() == [[of_first.run_id, 2]]
+    assert plan_rescoring(RescoreRequest(run_id=first.run_id, store=store.path)).counts
+
+
 def test_a_scoring_that_was_asked_for_again_is_kept_as_long_as_a_new_one(
     store: Store, scored_by: Callable[..., Rescoring]
 ) -> None:
