@@ -113,7 +113,7 @@ def new_run_id(now: datetime | None = None, *, after: str | None = None) -> str:
 
     Four hex digits keep runs apart that begin within one second. They are random, but a run that begins at this moment always has
     a greater id than the one before it in this process, and than `after`, the youngest of its store: what is sorted by id, such
-    as nights and `latest`, is in their order.
+    as nights and `latest`, is in their order. A dated run is greater than `after`, too, as long as that second has an id left.
 
     Raises:
         ValueError: `now` has no time zone, so it names no moment.
@@ -122,7 +122,12 @@ def new_run_id(now: datetime | None = None, *, after: str | None = None) -> str:
         return _new_run_ids.next(after)
     if now.tzinfo is None:
         raise ValueError(f"{now.isoformat()} has no time zone; give an aware datetime, such as datetime.now(UTC)")
-    return f"{_second_of(now)}-{secrets.token_hex(2)}"
+    second = _second_of(now)
+    suffix = secrets.randbelow(_SUFFIXES // 2)
+    if after is not None and after.startswith(second):
+        greater = int(after[-4:], 16) + 1 + secrets.randbelow(_STEP)
+        suffix = greater if greater < _SUFFIXES else suffix
+    return f"{second}-{suffix:04x}"
 
 
 class _NewRunIds:

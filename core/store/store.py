@@ -192,10 +192,25 @@ class Store:
             return set()
 
     def new_run_id(self, at: datetime | None = None) -> str:
-        """A fresh id for a run that begins `at` (absent: this moment, and the id is greater than that of every run here)."""
+        """A fresh id for a run that begins `at` (absent: this moment, and the id is greater than that of every run here).
+
+        Of runs that are dated alike, as replays of one commit, the one that was made last has the greatest id: it is the last
+        one of its skill.
+        """
+        if at is not None:
+            return self._dated_run_id(at)
         now = new_run_id(datetime.now(UTC))
         begun = (run_id for run_id in self._folders() if run_id[:-4] <= now[:-4])  # a dated run may be of tomorrow
-        return new_run_id(at, after=max(begun, default=None))
+        return new_run_id(after=max(begun, default=None))
+
+    def _dated_run_id(self, at: datetime) -> str:
+        second = new_run_id(at)[:-4]
+        there = {run_id for run_id in self._folders() if run_id.startswith(second)}
+        # a scoring is dated like its run and has any id: it is nobody's last run
+        after = max((run_id for run_id in there if self._origin(run_id) != "rescore"), default=None)
+        while (run_id := new_run_id(at, after=after)) in there:
+            pass
+        return run_id
 
     def latest_run(self) -> str | None:
         """The id of the run that began last, finished or not; None in an empty store.

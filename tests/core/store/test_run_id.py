@@ -47,6 +47,16 @@ def test_so_do_those_of_several_processes_in_one_store(store: Store) -> None:
     assert store.new_run_id(datetime(2026, 1, 1, tzinfo=UTC)).startswith("20260101T000000Z-")
 
 
+def test_runs_that_are_dated_alike_sort_by_the_order_in_which_they_were_made(store: Store) -> None:
+    moment, ids = datetime(2026, 1, 1, tzinfo=UTC), list[str]()
+    for _ in range(30):
+        ids.append(store.new_run_id(moment))
+        (store.layout.root / "runs" / ids[-1]).mkdir(parents=True)
+    assert ids == sorted(set(ids))
+    (store.layout.root / "runs" / "20260101T000000Z-ffff").mkdir()
+    assert store.new_run_id(moment) not in {*ids, "20260101T000000Z-ffff"}, "none is left behind it: any other one"
+
+
 def test_a_time_without_zone_is_refused() -> None:
     with pytest.raises(ValueError, match="no time zone"):
         new_run_id(datetime(2026, 1, 1))
