@@ -260,6 +260,7 @@ def _json_or_text(text: str) -> Any:
 
 PROJECT_FILE = "eval-skills.config.yaml"
 HOME_FILE = Path(".eval-skills", "config.yaml")
+_MISNAMED = ".yml"
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,7 +330,8 @@ def load_config(
     more keys: the command line's has a group for every command.
 
     Raises:
-        ConfigError: any layer, hidden by a higher one or not, holds an unknown key or a wrong value, or a file cannot be read.
+        ConfigError: any layer, hidden by a higher one or not, holds an unknown key or a wrong value, or a file cannot be read,
+            or ends in ``.yml``, so that it would not be.
     """
     variables, unknown = environment_layer(environ, cwd, home, model)
     layers = [*_file_layers(config_path, cwd, home, model), variables, flag_layer(flags, cwd, home)]
@@ -345,16 +347,25 @@ def load_config(
 def is_silent(*, config_path: Path | None = None, environ: Mapping[str, str], cwd: Path, home: Path) -> bool:
     """Whether no file and no variable says anything, so that the defaults and the flags are all there is."""
     files = [home / HOME_FILE, cwd / (config_path or PROJECT_FILE)]
+    files += [path.with_suffix(_MISNAMED) for path in files]
     return not any(name.startswith(PREFIX) for name in environ) and not any(map(os.path.lexists, files)) and config_path is None
 
 
 def _file_layers(config_path: Path | None, cwd: Path, home: Path, model: type[Config]) -> list[Layer]:
     project = cwd / (config_path or PROJECT_FILE)
     optional = [home / HOME_FILE, *([project] if config_path is None else [])]
+    for path in optional:
+        _refuse_misnamed(path)
     paths = [path for path in optional if os.path.lexists(path)]
     if config_path is not None:
         paths.append(project)
     return [file_layer(path, home, model) for path in paths]
+
+
+def _refuse_misnamed(path: Path) -> None:
+    """Raise a ConfigError for a file beside this one that somebody wrote for it, and whose gates would never apply."""
+    if os.path.lexists(misnamed := path.with_suffix(_MISNAMED)):
+        raise ConfigError(f"{misnamed}: this name is not read; rename it to {path.name}")
 
 
 def _flat(data: Mapping[str, Any], prefix: Leaf = ()) -> dict[str, Any]:

@@ -132,3 +132,17 @@ def test_a_folder_in_place_of_the_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "eval-skills.config.yaml").mkdir()
     with pytest.raises(ConfigError, match="folder"):
         load_config({}, environ={}, cwd=tmp_path, home=tmp_path)
+
+
+@pytest.mark.parametrize("name", ["eval-skills.config.yml", "home/.eval-skills/config.yml"])
+def test_a_file_whose_name_is_read_by_nobody_is_refused_unless_another_one_is_named(tmp_path: Path, name: str) -> None:
+    misnamed = tmp_path / name
+    misnamed.parent.mkdir(parents=True, exist_ok=True)
+    misnamed.write_text("exitOnFail: true")
+    assert refusal(tmp_path) == f"{misnamed}: this name is not read; rename it to {misnamed.with_suffix('.yaml').name}"
+
+
+def test_a_file_with_the_other_ending_may_be_named(tmp_path: Path) -> None:
+    (tmp_path / "eval-skills.config.yml").write_text("runs: 7")
+    named = Path("eval-skills.config.yml")
+    assert load_config({}, config_path=named, environ={}, cwd=tmp_path, home=tmp_path / "home").config.runs == 7

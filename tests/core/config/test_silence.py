@@ -14,7 +14,15 @@ def silent(folder: Path, **said: object) -> bool:
     return is_silent(**given)  # type: ignore[arg-type] # each of its own type
 
 
-@pytest.mark.parametrize("name", ["work/eval-skills.config.yaml", "home/.eval-skills/config.yaml"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "work/eval-skills.config.yaml",
+        "home/.eval-skills/config.yaml",
+        "work/eval-skills.config.yml",
+        "home/.eval-skills/config.yml",
+    ],
+)
 def test_a_file_speaks_even_if_it_is_a_link_to_nothing(tmp_path: Path, name: str) -> None:
     assert silent(tmp_path)
     (tmp_path / name).parent.mkdir(parents=True)
