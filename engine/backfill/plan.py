@@ -66,11 +66,11 @@ def _stored_plan(request: BackfillRequest, store: Store) -> BackfillPlan:
         raise UsageError(f"no run of the store {store.path} is from this time; it holds {_span([run_id for run_id, _ in runs])}")
     maker = StoredRuns(request, store)
     sources = [source for each in inside if each[0] not in unfinished and (source := maker.source(*each)) is not None]
-    if not sources:
-        raise InputError(f"none of the {plural(len(inside), 'run')} in this time can be used: {'; '.join(maker.remarks)}")
     remarks = list(dict.fromkeys(maker.remarks))
     if left_open:
         remarks.append(f"{plural(len(left_open), 'run')} left out: unfinished; the last is {left_open[-1]}")
+    if not sources:
+        raise InputError(f"none of the {plural(len(inside), 'run')} in this time can be used: {'; '.join(remarks)}")
     earlier = []
     if request.mode == "recompute" and request.since is not None:
         before = [each for each in runs if started_at(each[0]) < request.since and each[0] not in unfinished]

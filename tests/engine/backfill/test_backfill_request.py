@@ -63,9 +63,20 @@ def test_p40_where_no_run_can_be_used_it_says_why(store: Store, days: Days, tmp_
 
 
 def test_runs_of_other_benchmarks_are_left_out_where_one_is_named(store: Store, days: Days) -> None:
-    days(RIGHT)
-    with pytest.raises(InputError, match="runs of other benchmarks than coding-easy are left out"):
+    days(RIGHT, WRONG)
+    said = "none of the 2 runs in this time can be used: runs of other benchmarks than coding-easy are left out"
+    with pytest.raises(InputError, match=f"{said}$"):
         backfill(store, "rescore", benchmark="coding-easy")
+
+
+def test_where_every_run_is_unfinished_it_says_so(store: Store, days: Days) -> None:
+    (only,) = days(RIGHT)
+    with Journal(store.journal_path(only)):
+        pass
+    with pytest.raises(
+        InputError, match=f"none of the 1 run in this time can be used: 1 run left out: unfinished; the last is {only}"
+    ):
+        backfill(store)
 
 
 def test_the_request_survives_json() -> None:
