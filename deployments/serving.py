@@ -9,7 +9,7 @@ from typing import Any
 
 from prefect import Flow, serve
 from prefect.client.orchestration import get_client
-from prefect.client.schemas.objects import ConcurrencyLimitConfig, ConcurrencyLimitStrategy
+from prefect.client.schemas.objects import ConcurrencyLimitConfig, ConcurrencyLimitStrategy, DeploymentStatus
 from prefect.deployments.runner import RunnerDeployment
 from prefect.exceptions import ObjectNotFound
 from prefect.schedules import Cron
@@ -84,6 +84,23 @@ def _limit(entry: DeploymentEntry) -> ConcurrencyLimitConfig | None:
 def _reason(error: Exception) -> str:
     text = error.errors()[0]["msg"] if isinstance(error, ValidationError) else str(error)
     return text.removeprefix("Value error, ").splitlines()[0]
+
+
+def served_elsewhere(entries: Sequence[DeploymentEntry]) -> list[str]:
+    """The names of those that another process seems to serve: Prefect has heard of one within the last minute.
+
+    Whichever ends first pauses them for both, and the other one is not told.
+    """
+    found: list[str] = []
+    with get_client(sync_client=True) as client:
+        for entry in entries:
+            try:
+                deployment = client.read_deployment_by_name(entry.full_name)
+            except ObjectNotFound:
+                continue
+            if deployment.status == DeploymentStatus.READY and not deployment.paused:
+                found.append(entry.full_name)
+    return found
 
 
 def _refuse_pooled(entries: Sequence[DeploymentEntry]) -> None:

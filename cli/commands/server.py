@@ -110,11 +110,16 @@ def serve_command(
     entries = deployment_entries(source, only or ())
     url = _use_lasting_api()
 
-    from eval_skills.deployments.serving import prepared, serve_deployments
+    from eval_skills.deployments.serving import prepared, serve_deployments, served_elsewhere
 
     deployments = prepared(entries, source)
     with metrics_at(metrics_port, metrics_host, current().config({}).store):
         _show_deployments(entries, url)
+        if others := served_elsewhere(entries):
+            current().remark(
+                f"{', '.join(others)}: served by another process as well, or until a minute ago; when one of them ends, "
+                "what both serve is paused, and the other one runs nothing until it is started again"
+            )
         with viewer_known():  # the processes of the runs inherit it
             serve_deployments(deployments, limit=most)
     return 0

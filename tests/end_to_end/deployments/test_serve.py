@@ -60,6 +60,12 @@ def test_a_served_deployment_is_as_the_file_says_and_runs_in_this_folder(site: S
         assert ended["type"] == "COMPLETED", ended
         [address] = re.findall(r"metrics (http://127\.0\.0\.1:\S+)", log.read_text())
         assert 'eval_skills_completion_ratio{benchmark="' in httpx.get(address, trust_env=False).text  # of the run's own process
+        warning, second = "pipeline/mine: served by another process as well", tmp_path / "second.log"
+        with site.started("eval-skills", "serve", "--file", str(file), log=second) as other:
+            until(lambda: warning in second.read_text(), what="the warning", log=second)
+            other.send_signal(signal.SIGINT)
+            other.wait(timeout=120)
+        assert warning not in log.read_text()
         process.send_signal(signal.SIGINT)
         assert process.wait(timeout=120) == 0
     assert list(site.folder.glob("eval-store/reports/*/*.parquet"))
