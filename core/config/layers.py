@@ -365,7 +365,7 @@ def _file_layers(config_path: Path | None, cwd: Path, home: Path, model: type[Co
 def _refuse_misnamed(path: Path) -> None:
     """Raise a ConfigError for a file beside this one that somebody wrote for it, and whose gates would never apply."""
     if os.path.lexists(misnamed := path.with_suffix(_MISNAMED)):
-        raise ConfigError(f"{misnamed}: this name is not read; rename it to {path.name}")
+        raise ConfigError(f"{misnamed}: this name is not read; rename it to {path.name}, or remove it")
 
 
 def _flat(data: Mapping[str, Any], prefix: Leaf = ()) -> dict[str, Any]:

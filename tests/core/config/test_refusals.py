@@ -139,7 +139,8 @@ def test_a_file_whose_name_is_read_by_nobody_is_refused_unless_another_one_is_na
     misnamed = tmp_path / name
     misnamed.parent.mkdir(parents=True, exist_ok=True)
     misnamed.write_text("exitOnFail: true")
-    assert refusal(tmp_path) == f"{misnamed}: this name is not read; rename it to {misnamed.with_suffix('.yaml').name}"
+    wanted = misnamed.with_suffix(".yaml").name
+    assert refusal(tmp_path) == f"{misnamed}: this name is not read; rename it to {wanted}, or remove it"
 
 
 def test_a_file_with_the_other_ending_may_be_named(tmp_path: Path) -> None:
