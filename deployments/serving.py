@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 from prefect import Flow, serve
 from prefect.client.orchestration import get_client
 from prefect.client.schemas.objects import ConcurrencyLimitConfig, ConcurrencyLimitStrategy, DeploymentStatus
+from prefect.client.schemas.responses import DeploymentResponse
 from prefect.deployments.runner import RunnerDeployment
 from prefect.exceptions import ObjectNotFound
 from prefect.schedules import Cron
@@ -91,28 +93,22 @@ def served_elsewhere(entries: Sequence[DeploymentEntry]) -> list[str]:
 
     Whichever ends first pauses them for both, and the other one is not told.
     """
-    found: list[str] = []
-    with get_client(sync_client=True) as client:
-        for entry in entries:
-            try:
-                deployment = client.read_deployment_by_name(entry.full_name)
-            except ObjectNotFound:
-                continue
-            if deployment.status == DeploymentStatus.READY and not deployment.paused:
-                found.append(entry.full_name)
-    return found
+    return [name for name, there in _known(entries) if there.status == DeploymentStatus.READY and not there.paused]
 
 
 def _refuse_pooled(entries: Sequence[DeploymentEntry]) -> None:
     """Refuse a deployment of a work pool: serving it would leave it in the pool, without the step that sets its folder."""
+    for name, there in _known(entries):
+        if pool := there.work_pool_name:
+            raise UsageError(
+                f"{name} is deployed to the work pool {pool!r}, whose workers run it; to serve it from here, "
+                f"first `prefect deployment delete {name}`, or leave it out with --only"
+            )
+
+
+def _known(entries: Sequence[DeploymentEntry]) -> Iterator[tuple[str, DeploymentResponse]]:
+    """By name: what the server has of those deployments that it knows."""
     with get_client(sync_client=True) as client:
         for entry in entries:
-            try:
-                pool = client.read_deployment_by_name(entry.full_name).work_pool_name
-            except ObjectNotFound:
-                continue
-            if pool:
-                raise UsageError(
-                    f"{entry.full_name} is deployed to the work pool {pool!r}, whose workers run it; to serve it from here, "
-                    f"first `prefect deployment delete {entry.full_name}`, or leave it out with --only"
-                )
+            with suppress(ObjectNotFound):
+                yield entry.full_name, client.read_deployment_by_name(entry.full_name)

@@ -178,8 +178,9 @@ class Worker:
     def _is_answer(self, text: bytes) -> bool:
         twice: list[str] = []
         if self._pending is None or self._pending.done():
-            with suppress(ContractError):
-                self._read(text, twice)  # a second answer, with the id of its request, is still one that has it
+            if not (self._last or self._names_requests):
+                with suppress(ContractError):
+                    self._read(text, twice)  # a second answer to the last request shows, too, that requests are named
             return False
         try:
             reply = self._read(text, twice)
