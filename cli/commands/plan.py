@@ -8,7 +8,7 @@ from cyclopts import Parameter
 
 from eval_skills.cli.configuration import Mark
 from eval_skills.cli.context import current, existing_store, print_json
-from eval_skills.cli.options import SHOWN, PastResults
+from eval_skills.cli.options import SHOWN, PastResults, whole
 from eval_skills.core.errors import UsageError
 
 
@@ -16,10 +16,10 @@ def plan_command(
     *,
     effect: Annotated[float, Parameter(group=SHOWN, help="The loss of completion to find: 0.05 is five points")] = 0.05,
     power: Annotated[float, Parameter(group=SHOWN, help="How often to find it")] = 0.8,
-    skills: Annotated[int, Parameter(group=SHOWN, help="How many skills are compared at once")] = 1,
+    skills: Annotated[int, Parameter(group=SHOWN, converter=whole, help="How many skills are compared at once")] = 1,
     tasks: Annotated[
         int | None,
-        Parameter(group=SHOWN, help="Only this number of tasks [default: 10 to 200]"),
+        Parameter(group=SHOWN, converter=whole, help="Only this number of tasks [default: 10 to 200]"),
     ] = None,
     budget: Annotated[
         str | None, Parameter(group=SHOWN, help="What one evaluation may use: 20usd, 2h, 90min or 10000tokens")

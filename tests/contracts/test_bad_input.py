@@ -38,6 +38,7 @@ OF_OTHERS = [
     *((base, "--top-k", value) for base in (RUN, SELECT) for value in ("1.5", "0")),
     *((FIND, "--limit", value) for value in ("1.5", "0")),
     *((base, "--min-completion", value) for base in (FIND, SELECT) for value in ("nan", "1.1")),
+    *((("plan",), option, value) for option, value in (("--tasks", "1.5"), ("--skills", "0x10"))),
     *((("server", "start"), "--port", value) for value in ("x", "0", "65536")),
 ]
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from cyclopts import CycloptsError
+from cyclopts.annotations import resolve_optional
 
 from eval_skills.cli.app import COMMANDS, app, new_invocation
 from eval_skills.cli.configuration import Option
@@ -233,6 +234,12 @@ def test_no_option_is_missing_from_this_table(command: tuple[str, ...]) -> None:
     arguments = (app[command[0]] if len(command) == 1 else app[command[0]][command[1]]).assemble_argument_collection()
     names = {name for argument in arguments for name in argument.parameter.name or () if name.startswith("--")}
     assert names <= {name for option in OPTIONS[command] for name in option.split()}
+
+
+def test_every_whole_number_is_the_one_that_is_typed() -> None:
+    numbers = [each for command in EVERY for each in options_in(command) if resolve_optional(each.argument.hint) is int]
+    assert len(numbers) > 20
+    assert [each for each in numbers if each.argument.parameter.converter is None] == []  # cyclopts makes 2 of 1.5
 
 
 def described(command: Command) -> str:
