@@ -87,7 +87,8 @@ def comparison_statements(before: str, after: str, skills: Sequence[SkillDiff]) 
 SELECT run_id, {_SKILL}, benchmark_id, completion_rate, ci_lower, ci_upper, error_rate, p95_ms, composite_score, estimated_usd
 FROM reports
 WHERE {runs}"""
-    found = {"verdict-table": f"{figures}\nORDER BY skill, run_id"}
+    whole = [skill.figures_of_tasks is None for skill in skills]  # else the figures are of some of the tasks, and in no table
+    found = {"verdict-table": f"{figures}\nORDER BY skill, run_id"} if all(whole) else {}
     for number, skill in enumerate(skills, start=1):
         one = f"AND skill_id = {sql_text(skill.skill_id)} AND benchmark_id = {sql_text(skill.benchmark_id)}"
         rates = f"""\
@@ -96,7 +97,8 @@ WHERE {runs}"""
     FROM items_all
     WHERE {runs} {one}
     GROUP BY task_id"""
-        found[f"figures-{number}"] = f"{figures} {one}\nORDER BY run_id"
+        if whole[number - 1]:
+            found[f"figures-{number}"] = f"{figures} {one}\nORDER BY run_id"
         found[f"statistics-{number}"] = f"""\
 SELECT count(*) AS tasks, avg(rate_b - rate_a) AS mean_difference, count(*) FILTER (rate_b > rate_a) AS better,
     count(*) FILTER (rate_b < rate_a) AS worse

@@ -9,13 +9,13 @@ from typing import get_args
 
 import numpy as np
 
+from eval_skills.core.diff.figures import ROUNDING, figure_rows
 from eval_skills.core.diff.measures import adjusted_measures, errors_p, measured_rows
 from eval_skills.core.diff.model import (
     AtBound,
     DifferenceInterval,
     DiffRow,
     Judgement,
-    Metric,
     MissingRule,
     PairedStatistics,
     ReportDiff,
@@ -32,8 +32,6 @@ from eval_skills.core.text import nearest, plural
 
 SIGNIFICANCE = 0.05
 EQUIVALENCE_MARGIN = 0.05
-_MORE_IS_GOOD: dict[Metric, bool] = {"completionRate": True, "errorRate": False, "p95Ms": False, "compositeScore": True}
-ROUNDING = 1e-12
 
 
 def diff_reports(
@@ -149,6 +147,7 @@ def _compared(pair: ReportPair, tasks: TaskPairs | None, statistics: PairedStati
     """The skill before it is judged; where nothing can be, `explanation` says why."""
     shown = pair.after or pair.before
     assert shown is not None
+    figures_of_tasks = len(tasks.tasks) or None if tasks and tasks.apart else None
     return SkillDiff(
         skill_id=shown.skill_id,
         skill_version=shown.skill_version,
@@ -158,7 +157,7 @@ def _compared(pair: ReportPair, tasks: TaskPairs | None, statistics: PairedStati
         change="compared" if tasks is not None else "added" if pair.before is None else "removed",
         rows=_rows(pair, tasks, seed),
         verdict=None if tasks is None else "inconclusive",
-        explanation="" if tasks is None or statistics else _incomparable(tasks),
+        explanation="" if tasks is None or statistics else _incomparable(tasks) + _figures_of(figures_of_tasks),
         statistics=statistics,
         newly_failing=tasks.newly_failing() if tasks and statistics else None,
         flips=tasks.flips() if tasks else [],
@@ -167,6 +166,7 @@ def _compared(pair: ReportPair, tasks: TaskPairs | None, statistics: PairedStati
         tasks_changed=tasks.changed if tasks else [],
         tasks_judged_otherwise=tasks.judged_otherwise if tasks else [],
         several_versions=_several_versions(pair),
+        figures_of_tasks=figures_of_tasks,
     )
 
 
@@ -192,40 +192,23 @@ def _judged(skill: SkillDiff, adjusted: Iterator[PairedStatistics], diff: Report
     statistics = next(adjusted)
     verdict, explanation = judge(statistics, diff.significance, diff.min_effect, diff.missing)
     said = f"{explanation}; {skill.several_versions}" if skill.several_versions else explanation
+    said += _figures_of(skill.figures_of_tasks)
     return skill.model_copy(update={"statistics": statistics, "verdict": verdict, "explanation": said})
 
 
+def _figures_of(tasks: int | None) -> str:
+    """What is said of the rows where the sides do not hold the same tasks."""
+    if tasks is None:
+        return ""
+    return f"; the figures are those of the {'one task' if tasks == 1 else f'{tasks} tasks'} compared"
+
+
 def _rows(pair: ReportPair, tasks: TaskPairs | None, seed: int) -> list[DiffRow]:
-    rows = [_row(metric, pair) for metric in _MORE_IS_GOOD]
+    rows = figure_rows(pair, tasks)
     if tasks is None:
         return rows
     tested = [row.model_copy(update={"p_value": errors_p(tasks, seed)}) if row.metric == "errorRate" else row for row in rows]
     return tested + measured_rows(tasks, seed)
-
-
-def _row(metric: Metric, pair: ReportPair) -> DiffRow:
-    before, after = (_figure(report, metric) if report else None for report in (pair.before, pair.after))
-    delta = None if before is None or after is None else after - before
-    if delta is None or abs(delta) <= ROUNDING:
-        return DiffRow(metric=metric, before=before, after=after, delta=None if delta is None else 0.0, arrow="", good=None)
-    return DiffRow(
-        metric=metric,
-        before=before,
-        after=after,
-        delta=delta,
-        arrow="↑" if delta > 0 else "↓",
-        good=(delta > 0) == _MORE_IS_GOOD[metric],
-    )
-
-
-def _figure(report: SkillCompletionReport, metric: Metric) -> float | None:
-    figures: dict[Metric, float | None] = {
-        "completionRate": report.summary.completion_rate,
-        "errorRate": report.summary.error_rate,
-        "p95Ms": report.latency.p95_ms,
-        "compositeScore": report.summary.composite_score,
-    }
-    return figures[metric]
 
 
 def judge(

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Literal
 
-from eval_skills.core.diff.diff import ROUNDING, at_lower, interval_text
+from eval_skills.core.diff.diff import at_lower, interval_text
+from eval_skills.core.diff.figures import ROUNDING
 from eval_skills.core.diff.model import PairedStatistics, ReportDiff, SkillDiff
 from eval_skills.core.models import SkillCompletionReport
 from eval_skills.core.statistics.losses import Loss, least_tasks, weighed_loss

@@ -31,7 +31,8 @@ class Measure:
     more_is_good: bool = False
 
 
-def _latency(run: TaskResult) -> float | None:
+def latency_of(run: TaskResult) -> float | None:
+    """In ms; how long it took until a skill could not be reached says nothing about the skill."""
     return None if run.error_kind == "infra" else run.latency_ms
 
 
@@ -47,7 +48,7 @@ def _score(run: TaskResult) -> float | None:
 _SAME = 1e-12
 ERRORS = Measure("errorRate", lambda run: float(run.status in {"error", "timeout"}), by_ratio=False)
 MEASURES = (
-    Measure("latencyMs", _latency, by_ratio=True),
+    Measure("latencyMs", latency_of, by_ratio=True),
     Measure("costUsd", lambda run: run.cost_usd, by_ratio=True),
     Measure("tokens", _tokens, by_ratio=True),
     Measure("steps", lambda run: run.steps, by_ratio=True),

@@ -32,9 +32,9 @@ class DiffRow(Model, defer_build=True):
     metric: Metric
     before: float | None
     after: float | None
-    delta: float | None
-    arrow: Literal["↑", "↓", ""]
-    good: bool | None
+    delta: float | None = None
+    arrow: Literal["↑", "↓", ""] = ""
+    good: bool | None = None
     ratio: float | None = None
     p_value: Rate | None = None
     adjusted_p: Rate | None = None
@@ -154,7 +154,8 @@ class SkillDiff(Model, defer_build=True):
     `explanation` is the verdict in one sentence. `statistics` and `newly_failing` are None where no task has a verdict of the
     skill on both sides. `tasks_changed` are asked, expected or weighed otherwise after than before, `tasks_judged_otherwise` by
     another scorer, code, model or setting; neither are compared. `several_versions` says of which side the items are of several
-    versions of the skill's files.
+    versions of the skill's files. `figures_of_tasks`: where the sides do not hold the same tasks, the rows are of so many shared
+    ones alone; None where they are those of the reports.
     """
 
     skill_id: str
@@ -174,6 +175,7 @@ class SkillDiff(Model, defer_build=True):
     tasks_changed: list[str] = Field(default_factory=list)
     tasks_judged_otherwise: list[str] = Field(default_factory=list)
     several_versions: str | None = None
+    figures_of_tasks: int | None = None
 
     @property
     def tasks_incomparable(self) -> list[str]:

@@ -55,6 +55,11 @@ class TaskPairs:
         """The runs before and after."""
         return self.before, self.after
 
+    @property
+    def apart(self) -> bool:
+        """Whether a side holds tasks that are not compared."""
+        return bool(self.only_before or self.only_after or self.changed or self.judged_otherwise)
+
     def missing(self) -> tuple[int, int]:
         """How many items of the shared tasks have no verdict of the skill, before and after."""
         before, after = (sum(is_missing(run) for runs in side for run in runs) for side in self.sides)

@@ -33,8 +33,8 @@ def difference_of_scorings(before: Reports, after: Reports) -> tuple[ReportDiff,
     """Two scorings of the same answers, and remarks on them.
 
     There is no latency in it, since nothing was called. An item whose scoring failed before and that has a verdict now, or on
-    which the judge fails now, is not a change of the skill: it is in no test and no flip, and a figure that it moves counts as
-    neither better nor worse.
+    which the judge fails now, is not a change of the skill: it is in no test and no flip, and of the figures that it moves no
+    change is told.
     """
     broken = {key for key, item in _items(before) if item.status == "error" and item.error_kind in JUDGED_AGAIN}
     fresh = {key for key, item in _items(after) if key in broken and item.status in ("pass", "fail")}
@@ -67,5 +67,5 @@ def _without(reports: Reports, keys: set[ItemKey]) -> list[SkillCompletionReport
 def _shown(skill: SkillDiff, judged_first: bool) -> SkillDiff:
     rows: list[DiffRow] = [row for row in skill.rows if row.metric not in _CARRIED_OVER]
     if judged_first:
-        rows = [row.model_copy(update={"good": None, "significant": False}) for row in rows]
+        rows = [row.model_copy(update={"delta": None, "arrow": "", "good": None, "significant": False}) for row in rows]
     return skill.model_copy(update={"rows": rows})

@@ -352,6 +352,28 @@ def test_tasks_of_one_side_are_named() -> None:
     assert found.statistics.tasks == 1
 
 
+def test_figures_are_of_the_shared_tasks_where_the_sides_hold_others_too() -> None:
+    """A run of a part of the tasks is neither better nor faster for it: the reports say 50 % and 100 %."""
+    before = reports(
+        {"a": "pp", "b": "pt", "c": "ff", "d": "ff"}, latency_ms=[10.0, 10.0, 20.0, 30.0, 900.0, 900.0, 900.0, 900.0]
+    )
+    after = reports({"a": "pp", "b": "pt"}, latency_ms=[10.0, 10.0, 20.0, 30.0])
+    (alone,) = diff_reports(reports({"a": "pp", "b": "pt"}, latency_ms=[10.0, 10.0, 20.0, 30.0]), after).skills
+    (found,) = diff_reports(before, after).skills
+    assert found.rows == alone.rows
+    assert [(row.metric, row.before, row.delta) for row in found.rows[:3]] == [
+        ("completionRate", 0.75, 0.0), ("errorRate", 0.25, 0.0), ("p95Ms", 30.0, 0.0),
+    ]  # fmt: skip
+    assert (found.figures_of_tasks, alone.figures_of_tasks) == (2, None)
+    assert found.explanation == f"{alone.explanation}; the figures are those of the 2 tasks compared"
+
+
+def test_no_change_is_told_where_no_task_is_shared() -> None:
+    found = diff({"a": "f"}, {"b": "p"})
+    assert [(row.before, row.after, row.delta, row.arrow) for row in found.rows][:1] == [(0.0, 1.0, None, "")]
+    assert found.explanation == "cannot decide: no task was recorded on both sides"
+
+
 def test_reports_without_task_results_cannot_be_judged() -> None:
     bare = [report.model_copy(update={"task_results": []}) for report in reports(each(9, "p"))]
     (found,) = diff_reports(bare, reports(each(9, "f"))).skills

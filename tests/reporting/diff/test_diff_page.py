@@ -31,11 +31,10 @@ def document(make_report: MakeReport, make_item: MakeItem) -> Callable[..., Diff
     def make(tasks: int = 8, answer: Any = "no", skill: str = "echo", **fields: Any) -> DiffDocument:
         good = [make_item(f"t{index}", status="pass", output="yes") for index in range(tasks)]
         why = [{"code": "NOT_EQUAL", "message": "no is not yes", "where": "$"}]
-        bad = [make_item(f"t{index}", output=answer, reasons=why) for index in range(tasks)]
+        bad = [make_item(f"t{index}", output=answer, reasons=why, latencyMs=2000.0) for index in range(tasks)]
         lone = [make_item("only", status="pass")]
-        slow = {"p95Ms": 2000.0}
         before = [make_report(skill, taskResults=good + lone, summary={"completionRate": 1.0}), make_report("gone")]
-        after = [make_report(skill, taskResults=bad, summary={"completionRate": 0.0}, latency=slow), make_report("new")]
+        after = [make_report(skill, taskResults=bad, summary={"completionRate": 0.0}), make_report("new")]
         same = make_report("same", taskResults=good)
         return DiffDocument(
             **{"diff": diff_reports([*before, same], [*after, same]), "before": "main", "after": "branch", **fields}
@@ -81,8 +80,8 @@ def test_p48_good_and_bad_are_said_in_words_and_by_the_metric_not_by_the_sign(do
     page = render_html(document())
     said = text_of(page, "echo@1.0.0")
     assert "completion 100.0 % 0.0 % -100.0 pp ↓ ✘ bad" in said
-    assert "P95 1,234 ms 2,000 ms +765.6 ms composite" in said, "a percentile has no test of its own, and so no mark"
-    assert page.count('class="change down"') == 1  # completion
+    assert "P95 12.5 ms 2,000 ms +1,987.5 ms composite" in said, "a percentile has no test of its own, and so no mark"
+    assert page.count('class="change down"') == 2  # completion, and latency
 
 
 def test_flipped_tasks_are_all_in_it_with_both_answers(document: Callable[..., DiffDocument]) -> None:
