@@ -54,6 +54,18 @@ def whole(_: Any, tokens: Sequence[Token]) -> int:
     return int(text)
 
 
+def decimal(_: Any, tokens: Sequence[Token]) -> float:
+    """The number that was typed, in decimal digits: ``1``, ``0.5``, ``.5`` or ``1e-3``.
+
+    Raises:
+        ValueError: it is anything else, such as ``0,5``, ``70%``, ``nan`` or ``inf``.
+    """
+    text = tokens[0].value
+    if not re.fullmatch(r"[+-]?([0-9]{1,40}\.?[0-9]{0,40}|\.[0-9]{1,40})([eE][+-]?[0-9]{1,2})?", text):
+        raise ValueError(f"give a number such as 0.5; got {text!r}")
+    return float(text)
+
+
 def whole_or_auto(_: Any, tokens: Sequence[Token]) -> str:
     """The whole number that was typed, or ``auto``; as text, which the option's own check reads.
 
@@ -110,7 +122,7 @@ def option(name: str, group: Group | None = None, *, help: str | None = None, de
     text = _described(help or field.description or "", default or _shown(field))
     more: dict[str, Any] = (
         {"converter": reader}
-        if (reader := _READERS.get(name) or (whole if hint is int else None))
+        if (reader := _READERS.get(name) or _NUMBERS.get(hint))
         else {"consume_multiple": 1}
         if is_list
         else {"n_tokens": 0}  # the scripts that cyclopts writes for shells take `bool | None` for an option with a value
@@ -121,6 +133,8 @@ def option(name: str, group: Group | None = None, *, help: str | None = None, de
     more |= {"name": _NAMES[name]} if name in _NAMES else {}
     return Parameter(help=text, show_default=False, **more)
 
+
+_NUMBERS: dict[Any, Callable[[Any, Sequence[Token]], Any]] = {int: whole, float: decimal}
 
 _READERS: dict[str, Callable[[Any, Sequence[Token]], Any]] = {"items_per_task": whole_or_auto}
 """How options are read that may be one kind of thing or another; in help they are text."""

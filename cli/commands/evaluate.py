@@ -24,6 +24,7 @@ from eval_skills.cli.options import (
     SkillsFolder,
     StrategyFile,
     TopK,
+    decimal,
     option,
 )
 from eval_skills.cli.requests import flags_of, refuse_calling, request_of, request_options, typed, with_own_tests_settled
@@ -139,7 +140,9 @@ def run_command(
         float | None,
         Own("beats the strategy's own limit, which the top level's does not"),
         Parameter(
-            group=SELECTED, help="Lowest completion rate to select, and for --exit-on-fail [default: the strategy's, else 0.7]"
+            group=SELECTED,
+            converter=decimal,
+            help="Lowest completion rate to select, and for --exit-on-fail [default: the strategy's, else 0.7]",
         ),
     ] = None,
     strategy: StrategyFile = None,

@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from eval_skills.cli.configuration import Own
 from eval_skills.cli.context import current, print_json, printable
-from eval_skills.cli.options import FOUND, RESULTS, PastResults, option
+from eval_skills.cli.options import FOUND, RESULTS, PastResults, decimal, option
 from eval_skills.cli.requests import typed
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.models import ADAPTER_TYPES
@@ -38,7 +38,7 @@ def find_command(
     min_completion: Annotated[
         float | None,
         Own("without it, skills that were never evaluated are found, too"),
-        Parameter(group=FOUND, help="Lowest last completion rate, from the store's history"),
+        Parameter(group=FOUND, converter=decimal, help="Lowest last completion rate, from the store's history"),
     ] = None,
     skills_dir: Annotated[Path | None, option("skills_dir", FOUND)] = None,
     mcp: Annotated[

@@ -9,7 +9,7 @@ from cyclopts import App, Parameter
 
 from eval_skills.cli.configuration import Mark, Own
 from eval_skills.cli.context import current, existing_store
-from eval_skills.cli.options import COMPARED, BenchmarksFolder, JudgeFlags, PastResults, TasksFile
+from eval_skills.cli.options import COMPARED, BenchmarksFolder, JudgeFlags, PastResults, TasksFile, decimal
 from eval_skills.cli.requests import configured_options, flags_of, listed, request_of, typed_options
 from eval_skills.cli.running import UNFINISHED, interrupted
 
@@ -34,7 +34,7 @@ def calibrate_command(
             help="Run whose verdicts were labelled: its id, the beginning of it, or latest [default: answers are judged now]",
         ),
     ] = None,
-    pass_at: Annotated[float, Parameter(group=COMPARED, help="A label from here on says pass")] = 0.7,
+    pass_at: Annotated[float, Parameter(group=COMPARED, converter=decimal, help="A label from here on says pass")] = 0.7,
     benchmark: Annotated[
         str | None,
         Mark.ID_OR_PATH,

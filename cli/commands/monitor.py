@@ -19,7 +19,7 @@ from cyclopts import Group, Parameter
 from eval_skills.cli.configuration import Mark, Own
 from eval_skills.cli.context import current
 from eval_skills.cli.metrics import LOOPBACK, MetricsHost, MetricsPort, metrics_at
-from eval_skills.cli.options import HOW, RESULTS, JudgeFlags, Results, option, whole
+from eval_skills.cli.options import HOW, RESULTS, JudgeFlags, Results, decimal, option, whole
 from eval_skills.cli.requests import configured_options, flags_of, request_of, unused_judge_options
 from eval_skills.cli.running import GATE_FAILED, UNFINISHED, call_recorded, interrupted
 from eval_skills.core.errors import UsageError
@@ -38,6 +38,7 @@ def monitor_command(
         Own("is a share of the interactions; the top level's is about requests to services"),
         Parameter(
             group=SAMPLED,
+            converter=decimal,
             help="Share of the interactions to sample, above 0 and up to 1; the default is for busy logs, where a hundredth says "
             "enough and judging it costs little",
         ),
@@ -72,15 +73,18 @@ def monitor_command(
     min_sample: Annotated[
         int, Parameter(group=HEALTH, converter=whole, help="Fewer samples than this are insufficient_data")
     ] = 30,
-    warning: Annotated[float, Parameter(group=HEALTH, help="A pass rate below this is a warning")] = 0.85,
-    critical: Annotated[float, Parameter(group=HEALTH, help="A pass rate below this is critical")] = 0.7,
+    warning: Annotated[float, Parameter(group=HEALTH, converter=decimal, help="A pass rate below this is a warning")] = 0.85,
+    critical: Annotated[float, Parameter(group=HEALTH, converter=decimal, help="A pass rate below this is critical")] = 0.7,
     hysteresis: Annotated[
-        float, Parameter(group=HEALTH, help="A change for the better is announced this far above its threshold")
+        float,
+        Parameter(group=HEALTH, converter=decimal, help="A change for the better is announced this far above its threshold"),
     ] = 0.02,
     follow: Annotated[bool, Parameter(group=HOW, help="Wait for more at the end of the log", show_default=False)] = False,
-    interval: Annotated[float, Parameter(group=HOW, help="With --follow: seconds between two looks at the log")] = 10.0,
+    interval: Annotated[
+        float, Parameter(group=HOW, converter=decimal, help="With --follow: seconds between two looks at the log")
+    ] = 10.0,
     idle_stop: Annotated[
-        float | None, Parameter(group=HOW, help="With --follow: stop after so many seconds without a new line")
+        float | None, Parameter(group=HOW, converter=decimal, help="With --follow: stop after so many seconds without a new line")
     ] = None,
     restart: Annotated[
         bool, Parameter(group=HOW, help="Begin at the start of the log, whatever was read before", show_default=False)
@@ -93,7 +97,10 @@ def monitor_command(
         Parameter(group=RESULTS, help="Exit 1 when the status at the end is this or worse, or insufficient_data"),
     ] = None,
     max_silence: Annotated[
-        float | None, Parameter(group=RESULTS, help="Exit 1 when the log has had no new record for more than so many seconds")
+        float | None,
+        Parameter(
+            group=RESULTS, converter=decimal, help="Exit 1 when the log has had no new record for more than so many seconds"
+        ),
     ] = None,
     store: Results = None,
 ) -> int:

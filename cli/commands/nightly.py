@@ -10,7 +10,7 @@ from cyclopts import Parameter
 
 from eval_skills.cli.configuration import Mark
 from eval_skills.cli.context import current, print_json
-from eval_skills.cli.options import COMPARED, EVALUATED, HOW, RESULTS, Results, option, whole
+from eval_skills.cli.options import COMPARED, EVALUATED, HOW, RESULTS, Results, decimal, option, whole
 from eval_skills.cli.prefect_server.loss import Unrecorded
 from eval_skills.cli.requests import configured_options, flags_of, request_of
 from eval_skills.cli.running import GATE_FAILED, UNFINISHED, call_recorded, observed
@@ -55,7 +55,11 @@ def nightly_command(
     ] = None,
     margin: Annotated[
         float | None,
-        Parameter(group=RESULTS, help="Loss of completion, from 0 to 1, that --fail-on not-proven tolerates [default: 0.03]"),
+        Parameter(
+            group=RESULTS,
+            converter=decimal,
+            help="Loss of completion, from 0 to 1, that --fail-on not-proven tolerates [default: 0.03]",
+        ),
     ] = None,
     resume: Annotated[
         str | None,

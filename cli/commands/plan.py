@@ -8,14 +8,16 @@ from cyclopts import Parameter
 
 from eval_skills.cli.configuration import Mark
 from eval_skills.cli.context import current, existing_store, print_json
-from eval_skills.cli.options import SHOWN, PastResults, whole
+from eval_skills.cli.options import SHOWN, PastResults, decimal, whole
 from eval_skills.core.errors import UsageError
 
 
 def plan_command(
     *,
-    effect: Annotated[float, Parameter(group=SHOWN, help="The loss of completion to find: 0.05 is five points")] = 0.05,
-    power: Annotated[float, Parameter(group=SHOWN, help="How often to find it")] = 0.8,
+    effect: Annotated[
+        float, Parameter(group=SHOWN, converter=decimal, help="The loss of completion to find: 0.05 is five points")
+    ] = 0.05,
+    power: Annotated[float, Parameter(group=SHOWN, converter=decimal, help="How often to find it")] = 0.8,
     skills: Annotated[int, Parameter(group=SHOWN, converter=whole, help="How many skills are compared at once")] = 1,
     tasks: Annotated[
         int | None,
@@ -34,11 +36,11 @@ def plan_command(
         ),
     ] = None,
     base_rate: Annotated[
-        float | None, Parameter(group=SHOWN, help="The completion rate now [default: the run's, else 0.8]")
+        float | None, Parameter(group=SHOWN, converter=decimal, help="The completion rate now [default: the run's, else 0.8]")
     ] = None,
     flakiness: Annotated[
         float | None,
-        Parameter(group=SHOWN, help="How often two runs of one task differ [default: the run's, else 0.1]"),
+        Parameter(group=SHOWN, converter=decimal, help="How often two runs of one task differ [default: the run's, else 0.1]"),
     ] = None,
     check: Annotated[
         str | None,

@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from eval_skills.cli.configuration import Own
 from eval_skills.cli.context import current, json_text, print_json
-from eval_skills.cli.options import RESULTS, SELECTED, KeepTies, PastResults, StrategyFile, TopK
+from eval_skills.cli.options import RESULTS, SELECTED, KeepTies, PastResults, StrategyFile, TopK, decimal
 
 if TYPE_CHECKING:
     from eval_skills.core.selection import RankedSkill
@@ -33,7 +33,7 @@ def select_command(
     min_completion: Annotated[
         float | None,
         Own("beats the strategy's own limit, which the top level's does not"),
-        Parameter(group=SELECTED, help="Lowest completion rate; beats the strategy file"),
+        Parameter(group=SELECTED, converter=decimal, help="Lowest completion rate; beats the strategy file"),
     ] = None,
     top_k: TopK = None,
     keep_ties: KeepTies = None,

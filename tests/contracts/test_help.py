@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cyclopts import CycloptsError
+from cyclopts import CycloptsError, Token
 from cyclopts.annotations import resolve_optional
 
 from eval_skills.cli.app import COMMANDS, app, new_invocation
@@ -240,6 +240,17 @@ def test_every_whole_number_is_the_one_that_is_typed() -> None:
     numbers = [each for command in EVERY for each in options_in(command) if resolve_optional(each.argument.hint) is int]
     assert len(numbers) > 20
     assert [each for each in numbers if each.argument.parameter.converter is None] == []  # cyclopts makes 2 of 1.5
+
+
+@pytest.mark.parametrize("text", ["x", "nan", "-inf", "1e999", "0,5", "70%", "1_000", ""])
+def test_every_option_refuses_what_is_not_a_decimal_number_in_our_words(text: str) -> None:
+    numbers = [each for command in EVERY for each in options_in(command) if resolve_optional(each.argument.hint) is float]
+    assert len(numbers) > 20
+    for each in numbers:
+        each.argument.tokens = [Token(keyword=each.name, value=text)]
+        with pytest.raises(CycloptsError) as refused:
+            each.argument.convert_and_validate()
+        assert str(refused.value) == f"Invalid value for {each.name}: give a number such as 0.5; got {text!r}"
 
 
 def described(command: Command) -> str:

@@ -6,12 +6,16 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from eval_skills.cli.options import COMPARED
+from eval_skills.cli.options import COMPARED, decimal
 from eval_skills.core.errors import UsageError
 
 MinEffect = Annotated[
     float | None,
-    Parameter(group=COMPARED, help="Smallest change of completion, from 0 to 1, that counts as better or worse [default: 0]"),
+    Parameter(
+        group=COMPARED,
+        converter=decimal,
+        help="Smallest change of completion, from 0 to 1, that counts as better or worse [default: 0]",
+    ),
 ]
 FailOn = Annotated[
     Literal["worse", "not-proven"] | None,
@@ -23,7 +27,11 @@ FailOn = Annotated[
 ]
 Margin = Annotated[
     float | None,
-    Parameter(group=COMPARED, help="Loss of completion, from 0 to 1, that --fail-on not-proven tolerates [default: 0.03]"),
+    Parameter(
+        group=COMPARED,
+        converter=decimal,
+        help="Loss of completion, from 0 to 1, that --fail-on not-proven tolerates [default: 0.03]",
+    ),
 ]
 
 
