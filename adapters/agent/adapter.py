@@ -92,7 +92,9 @@ class AgentAdapter(ProcessAdapter):
     def warnings(cls, skill: Skill) -> list[str]:
         """That the agent's program, or one that it or we need, is missing, with what to do; and what of it can change unseen."""
         config = read_config(AgentConfig, skill)
-        return [f"{skill.key}: {said}" for said in (*outside(skill, config), *_missing(skill, config), *unwatched())]
+        return super().warnings(skill) + [
+            f"{skill.key}: {said}" for said in (*outside(skill, config), *_missing(skill, config), *unwatched())
+        ]
 
     async def _open(self) -> None:
         await asyncio.to_thread(sweep)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from eval_skills.adapters.config import Command, Limits, ProcessConfig
+from eval_skills.adapters.template.placeholder import has_placeholder
 from eval_skills.agent_skills.folder import AgentSkill, read_agent_skill
 from eval_skills.core.config.values import VariableName
 from eval_skills.core.errors import InputError
@@ -56,6 +57,12 @@ class AgentConfig(ProcessConfig):
     stop_when_skill_loaded: bool = False
     watched_skills: list[Text] = Field(default_factory=list)
     allow_unsandboxed: bool = False
+
+    @model_validator(mode="after")
+    def _same_for_every_item(self) -> AgentConfig:
+        if self.base_url is not None and has_placeholder(self.base_url):
+            raise ValueError("baseUrl has a placeholder, but is not filled in; the input of an item is in its prompt")
+        return self
 
 
 def folder_of(skill: Skill) -> Path:

@@ -73,8 +73,8 @@ class HttpAdapter(ProcessAdapter):
 
     @classmethod
     def warnings(cls, skill: Skill) -> list[str]:
-        """That a certificate is not checked."""
-        return tls_warnings(skill, read_config(HttpConfig, skill))
+        """That a certificate is not checked; and what a service that we start gets as it is written."""
+        return super().warnings(skill) + tls_warnings(skill, read_config(HttpConfig, skill))
 
     async def _open(self) -> None:
         port = free_port() if needs_port(self.skill, self._config) else None

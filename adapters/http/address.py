@@ -7,6 +7,7 @@ from urllib.parse import SplitResult, urlsplit, urlunsplit
 
 from eval_skills.adapters.config import source_of
 from eval_skills.adapters.http.config import HttpConfig
+from eval_skills.adapters.template.placeholder import has_placeholder
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import Skill
 
@@ -21,6 +22,9 @@ def address_of(skill: Skill, config: HttpConfig, port: int | None = None) -> str
             meaning where it is written.
     """
     written = _joined(skill, config)
+    if has_placeholder(written):
+        instead = "write {name} in its path, with requestTemplate.path, or use requestTemplate.query"
+        raise _refused(skill, f"the address has a placeholder, but is not filled in; {instead}")
     if PORT_MARK in written and config.serve is None:
         raise _refused(skill, f"{PORT_MARK} in {written!r} needs adapterConfig.serve, which the free port is for")
     if PORT_MARK not in written and config.serve is not None and PORT_MARK in config.serve.command:

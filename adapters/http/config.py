@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
 from eval_skills.adapters.config import Command, ProcessConfig, Session
 from eval_skills.adapters.headers import HeaderName, HeaderValue
 from eval_skills.adapters.secrets import refuse_malformed_references
+from eval_skills.adapters.template.placeholder import has_placeholder
 from eval_skills.adapters.template.request import RequestTemplate
 from eval_skills.core.config.values import VariableName
 from eval_skills.core.models import Model
@@ -17,8 +18,6 @@ from eval_skills.core.models.base import Text, text_like
 
 JsonPointer = Annotated[str, text_like(r"^(?:/(?:[^~/]|~[01])*)*$", "a JSON pointer such as /data/0")]
 """Empty for the whole value, else ``/`` before every key or index; ``~1`` is a ``/`` inside a key, ``~0`` a ``~``."""
-
-_PLACEHOLDER_BEGINS = re.compile(r"\{\{\s*(?:input|conversation)\b")
 
 
 class ServeConfig(Model):
@@ -62,6 +61,8 @@ class AuthConfig(ProcessConfig):
     is a secret too. `tls` is for https.
     """
 
+    _instead: ClassVar[str] = "write what holds for every item"
+
     session: Session = "run"
     auth_type: Literal["none", "bearer", "api-key"] = "none"
     auth_token_env_key: VariableName | None = None
@@ -70,6 +71,14 @@ class AuthConfig(ProcessConfig):
     headers: dict[HeaderName, Annotated[HeaderValue, AfterValidator(refuse_malformed_references)]] = Field(default_factory=dict)
     query: dict[Text, Annotated[str, AfterValidator(refuse_malformed_references)]] = Field(default_factory=dict)
     tls: TlsConfig | None = None
+
+    @model_validator(mode="after")
+    def _same_for_every_item(self) -> AuthConfig:
+        for part, values in (("headers", self.headers), ("query", self.query)):
+            for name, value in values.items():
+                if has_placeholder(value):  # the value is left out of the message: it may hold a secret
+                    raise ValueError(f"{part}.{name} has a placeholder, but is not filled in; {self._instead.format(part=part)}")
+        return self
 
     @model_validator(mode="after")
     def _auth_is_whole(self) -> AuthConfig:
@@ -118,6 +127,8 @@ class HttpConfig(AuthConfig):
     With a `response_shape` the answer, whole or streamed, is that of an API whose output, messages, calls and tokens are known.
     """
 
+    _instead: ClassVar[str] = "move it into requestTemplate.{part}"
+
     base_url: Text | None = None
     method: Method | None = None
     request_template: RequestTemplate | None = None
@@ -131,16 +142,6 @@ class HttpConfig(AuthConfig):
     messages_path: JsonPointer | None = None
     response_shape: ShapeName | None = None
     serve: ServeConfig | None = None
-
-    @model_validator(mode="after")
-    def _same_for_every_item(self) -> HttpConfig:
-        for part, values in (("headers", self.headers), ("query", self.query)):
-            for name, value in values.items():
-                if _PLACEHOLDER_BEGINS.search(value):  # the value is left out of the message: it may hold a secret
-                    raise ValueError(
-                        f"{part}.{name} has a placeholder, but is not filled in; move it into requestTemplate.{part}"
-                    )
-        return self
 
     @model_validator(mode="after")
     def _one_path_to_the_output(self) -> HttpConfig:

@@ -63,8 +63,8 @@ class McpAdapter(ProcessAdapter):
 
     @classmethod
     def warnings(cls, skill: Skill) -> list[str]:
-        """That a certificate is not checked."""
-        return tls_warnings(skill, read_config(McpConfig, skill))
+        """That a certificate is not checked; and what a program gets as it is written."""
+        return super().warnings(skill) + tls_warnings(skill, read_config(McpConfig, skill))
 
     async def _open(self) -> None:
         with suppress(SkillUnavailable, SkillCrashed):  # each call tries again, and says so

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 from urllib.parse import urlencode, urlsplit
 
 from pydantic import Field
@@ -19,6 +19,7 @@ from eval_skills.adapters.http.tls import trust_of
 from eval_skills.adapters.mcp.client import ClientConfig
 from eval_skills.adapters.process.adapter import command_words
 from eval_skills.adapters.process.launch import PYTHON_MARK, Launch, child_environment, launch_of
+from eval_skills.adapters.template.placeholder import has_placeholder
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.models import Skill
 from eval_skills.core.models.base import Text
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from eval_skills.adapters.mcp.transport import Transport
 
 ResultFrom = Literal["structured", "text", "json", "content"]
+
+_GETS_ARGUMENTS = "a tool gets the input as its arguments"
 
 MAX_OUTPUT_BYTES = 5_000_000
 CONNECT_TIMEOUT_S = 30.0
@@ -134,6 +137,8 @@ def _wrong_url(url: str) -> str | None:
         _ = parts.port
     except ValueError as error:
         return f"{url!r} is not a URL: {error}"
+    if has_placeholder(url):
+        return f"the address has a placeholder, but is not filled in; {_GETS_ARGUMENTS}"
     return None if parts.hostname else f"{url!r} is not a URL: it names no host"
 
 
@@ -146,6 +151,8 @@ class McpConfig(CommandConfig, AuthConfig):
     blocks; by default the first of structured content, text and blocks that is there. `client` has the scripted answers to what
     the server asks of its client.
     """
+
+    _instead: ClassVar[str] = f"{_GETS_ARGUMENTS}; write what holds for every item"
 
     tool: Text | None = None
     result_from: ResultFrom | None = None

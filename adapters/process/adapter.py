@@ -28,6 +28,7 @@ from eval_skills.adapters.process.jsonrpc import Reply
 from eval_skills.adapters.process.launch import launch_of, spawn
 from eval_skills.adapters.process.streams import OutputTail, last_lines
 from eval_skills.adapters.process.worker import Worker, WorkerPool, closed_during_the_call
+from eval_skills.adapters.template.placeholder import has_placeholder
 from eval_skills.core.errors import InfraError, InputError
 from eval_skills.core.models import Skill, SkillResponse
 
@@ -83,6 +84,13 @@ class ProcessAdapter(Adapter):
         self._hooks = hooks_of(skill, config)
         self._turn = asyncio.Lock()
         self._failures: dict[str, int] = {}
+
+    @classmethod
+    def warnings(cls, skill: Skill) -> list[str]:
+        """That a program gets a placeholder as it is written: only `requestTemplate` is filled in."""
+        config = cast(ProcessConfig, read_config(cls.config_model, skill))
+        why = "has a placeholder, which the program gets as it is written: the input of an item is in its request"
+        return [f"{skill.key}: {place} {why}" for place, text in _words_of(skill, config).items() if has_placeholder(text)]
 
     @property
     def remarks(self) -> list[str]:
@@ -149,6 +157,17 @@ class ProcessAdapter(Adapter):
             await hook.run()
         except InfraError as error:  # the answer is there: what comes after it changes no result
             self._failures[str(error)] = self._failures.get(str(error), 0) + 1
+
+
+def _words_of(skill: Skill, config: ProcessConfig) -> dict[str, str]:
+    """What is written of the programs that are started, by its place in the skill."""
+    command: str | None = getattr(config, "command", None)
+    args: list[str] = getattr(config, "args", [])
+    return {
+        "adapterConfig.command" if command else "entrypoint": command or skill.entrypoint,
+        **{f"adapterConfig.args[{index}]": word for index, word in enumerate(args)},
+        **{f"adapterConfig.env.{name}": value for name, value in config.env.items()},
+    }
 
 
 def hooks_of(skill: Skill, config: ProcessConfig) -> dict[str, Hook]:

@@ -19,6 +19,14 @@ _STEP = re.compile(_KEY, re.ASCII)
 _PLAIN = re.compile(r"[A-Za-z0-9_-]+", re.ASCII)
 
 
+_BEGINS = re.compile(r"\{\{\s*(?:input|conversation)\b")
+
+
+def has_placeholder(text: str) -> bool:
+    """Whether `text` asks for a part of the input or of the conversation, be it in a way that cannot be read."""
+    return _BEGINS.search(text) is not None
+
+
 class Missing:
     """The type of `MISSING`."""
 

@@ -242,6 +242,11 @@ async def test_a_missing_program_is_a_warning_and_every_item_says_so(tmp_path: P
     assert known.tool_calls == []
 
 
+def test_the_address_of_a_model_is_the_same_for_every_item(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="baseUrl has a placeholder"):
+        check_skill(make_skill("agent", "custom", {"command": "cat", "baseUrl": "http://h/{{input.q}}"}, tmp_path))
+
+
 def test_what_can_change_unseen_is_a_warning(tmp_path: Path) -> None:
     agent_skill(tmp_path / "shared")
     (tmp_path / "own").mkdir()

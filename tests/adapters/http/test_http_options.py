@@ -34,8 +34,9 @@ from tests.tables import each_row
         pytest.param({"authQuery": "k"}, "need an authType", id="no-type"),
         pytest.param({"headers": {"X-A": "a {{input.q}}"}}, "headers.X-A .* into requestTemplate.headers", id="item-header"),
         pytest.param({"query": {"q": "{{ conversation.id }}"}}, "query.q .* into requestTemplate.query", id="item-query"),
+        pytest.param({"baseUrl": "http://{{input.host}}"}, "the address has a placeholder", id="item-address"),
     ],
 )
 def test_a_wrong_option_is_refused_before_the_run(config: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        HttpAdapter.check(skill("http://127.0.0.1/p/{id}", **config))
+        HttpAdapter.check(skill("p/{id}" if "baseUrl" in config else "http://127.0.0.1/p/{id}", **config))

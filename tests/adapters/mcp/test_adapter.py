@@ -234,6 +234,11 @@ async def test_limits_hold_for_the_server(tmp_path: Path) -> None:
     [
         pytest.param("http://", {}, "entrypoint: 'http://' is not a URL: it names no host", id="no-host"),
         pytest.param("http://h:port/", {}, "entrypoint: .* is not a URL", id="no-port"),
+        pytest.param("http://h/mcp?q={{input.q}}", {}, "entrypoint: the address has a placeholder", id="item-address"),
+        pytest.param(
+            "http://h/", {"headers": {"X": "{{input.q}}"}}, "headers.X has a placeholder, .* arguments", id="item-header"
+        ),
+        pytest.param("http://h/", {"query": {"q": "{{input}}"}}, "query.q has a placeholder, .* arguments", id="item-query"),
         pytest.param("python 'x", {}, "entrypoint: .*check its quotes", id="quotes"),
         pytest.param("server", {"headers": {"A": "b"}}, "a program gets its secrets through passEnv", id="headers-for-a-program"),
         pytest.param("server", {"protocol": "2024"}, "adapterConfig.protocol", id="protocol"),

@@ -11,9 +11,11 @@ from pathlib import Path
 import pytest
 
 from eval_skills.adapters.process.adapter import SubprocessAdapter
+from eval_skills.adapters.registry import warnings_for
 from eval_skills.core.errors import InputError, SkillError
 from eval_skills.core.models import Skill
 from tests.adapters.programs import ECHO, ONE_SHOT, ask, failure
+from tests.adapters.skills import make_skill
 
 MakeSkill = Callable[..., Skill]
 Running = Callable[[], list[str]]
@@ -103,3 +105,14 @@ async def test_a_cpu_limit_strikes_is_named_and_is_final(program_skill: MakeSkil
 async def test_limits_hold_for_a_process_that_is_inspected_from_inside(program_skill: MakeSkill) -> None:
     source = ONE_SHOT + "import resource; print(reply([resource.getrlimit(resource.RLIMIT_CPU)[0]]))"
     assert (await ask(program_skill(source, limits={"cpuSeconds": 77}))).output == [77]
+
+
+def test_a_placeholder_that_a_program_would_get_as_it_is_written_is_a_warning(tmp_path: Path) -> None:
+    config = {"args": ["--say", "{{ input.q }}", "{{name}}"], "env": {"Q": "{{conversation.id}}", "PLAIN": "{input}"}}
+    places = [
+        warning.partition(" has a placeholder")[0] for warning in warnings_for(make_skill("subprocess", "cat", config, tmp_path))
+    ]
+    assert places == ["probe@1.2.3: adapterConfig.args[1]", "probe@1.2.3: adapterConfig.env.Q"]
+    commanded = make_skill("subprocess", "cat {{input}}", {"command": "cat"}, tmp_path)
+    assert warnings_for(commanded) == []
+    assert len(warnings_for(commanded.model_copy(update={"adapter_config": {}}))) == 1
