@@ -6,7 +6,7 @@ from them, or from the key of the same name at the top level.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from cyclopts.argument import Argument, ArgumentCollection
 
     from eval_skills.core.config import LayeredConfig
+    from eval_skills.core.config.layers import Setting
 
 _ANNOTATED: Any = Annotated
 _LIST: Any = list
@@ -240,6 +241,34 @@ def options_of(command: Command, arguments: ArgumentCollection) -> list[Option]:
     """The options among a command's arguments that the configuration can give."""
     options = [Option(command, each) for each in arguments if each.parse and each.names[0] != "*"]
     return [option for option in options if (*command, option.name) not in UNCONFIGURED]
+
+
+@dataclass(frozen=True, slots=True)
+class Winner:
+    """A key that gives options of these commands their value, and what it says."""
+
+    leaf: Command
+    setting: Setting
+    commands: list[Command]
+
+
+def winners_over(leaf: Command, app: App, layers: LayeredConfig) -> list[Winner]:
+    """The other keys from which options take their value although `leaf` names one for them, too."""
+    winners: dict[Command, Winner] = {}
+    for command, inner in _commands_of(app, ()):
+        for option in options_of(command, inner.assemble_argument_collection()):
+            said = layers.said(*option.leaves) if leaf in option.leaves else None
+            if said is not None and said[0] != leaf and said[1].value is not None:
+                winners.setdefault(said[0], Winner(*said, [])).commands.append(command)
+    return list(winners.values())
+
+
+def _commands_of(app: App, above: Command) -> Iterator[tuple[Command, App]]:
+    for name in app:
+        if not name.startswith("-"):
+            if app[name].default_command is not None:
+                yield (*above, name), app[name]
+            yield from _commands_of(app[name], (*above, name))
 
 
 def tokens_of(value: Any, source: str) -> list[Token]:

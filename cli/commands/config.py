@@ -10,11 +10,13 @@ from cyclopts import App, Parameter
 
 from eval_skills.cli.context import current, print_json
 from eval_skills.core.config import set_in_file
+from eval_skills.core.config.keys import resolve
 from eval_skills.core.config.layers import HOME_FILE, PROJECT_FILE
 from eval_skills.core.errors import ConfigError, UsageError
 from eval_skills.core.redaction import Redaction
 
 if TYPE_CHECKING:
+    from eval_skills.cli.configuration import Winner
     from eval_skills.core.config import LayeredConfig
     from eval_skills.core.redaction import Redaction
 
@@ -73,7 +75,8 @@ def set_key(
 ) -> int:
     """Set one key in ~/.eval-skills/config.yaml, in the project's file, or in the file of -c.
 
-    The value is checked first. Comments, order and other keys of the file stay. A layer that hides the value is named.
+    The value is checked first. Comments, order and other keys of the file stay. A layer that hides the value is named,
+    and so is the key of a command (eval.runs) that wins over it.
 
     Example: eval-skills config set timeoutMs 5000 --project
     """
@@ -118,6 +121,19 @@ def _show_set(key: str, value: Any, path: Path) -> None:
         current().say(f"{key} = {_spelled(value)}  in {path}")
     if str(path.absolute()) not in (str(Path(part).absolute()) for part in origin.split(", ")):
         current().remark(f"{key} stays {_spelled(_redaction(layers).data(layers.get(key)))} here: {origin} wins over {path}")
+    if winners := _winners(key, layers):
+        commands = ", ".join(" ".join(command) for winner in winners for command in winner.commands)
+        values = [_spelled(_redaction(layers).data(winner.setting.value)) for winner in winners]
+        keys = [f"{'.'.join(each.leaf)} = {value} in {each.setting.place}" for each, value in zip(winners, values, strict=True)]
+        current().remark(f"{key} has no effect on {commands}: {', '.join(keys)} {'win' if len(keys) > 1 else 'wins'} there")
+
+
+def _winners(key: str, layers: LayeredConfig) -> list[Winner]:
+    from eval_skills.cli.configuration import winners_over
+
+    app = current().app
+    assert app is not None, "every call begins with it"
+    return winners_over(resolve(tuple(key.split(".")), current().configuration_model())[0], app, layers)
 
 
 def _redaction(layers: LayeredConfig) -> Redaction:

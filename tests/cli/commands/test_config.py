@@ -89,6 +89,20 @@ def test_what_was_set_is_in_force_and_comments_stay(place: Any, run_here: Run) -
     assert run_here("config", "get", "runs").out == "4\n"
 
 
+def test_a_setting_that_the_key_of_a_command_hides_is_remarked(place: Any, run_here: Run) -> None:
+    text = "eval: {timeoutMs: 100}\nrun: {timeoutMs: null, judgeModel: a/b}\ntriggers: {judgeModel: a/b}\n"
+    file = place.write("eval-skills.config.yaml", text + "find: {minCompletion: 0.1}\n")
+    over_model = f"run.judgeModel = a/b in {file}, triggers.judgeModel = a/b in {file} win there"
+    assert run_here("config", "set", "timeoutMs", "5000", "--project").err == (
+        f"timeoutMs has no effect on eval: eval.timeoutMs = 100 in {file} wins there\n"
+    )
+    assert run_here("config", "set", "llm.model", "c/d", "--project").err == (
+        f"llm.model has no effect on run, triggers: {over_model}\n"
+    )
+    assert run_here("config", "set", "minCompletion", "0.5", "--project").err == ""  # that of find has another meaning
+    assert run_here("config", "set", "eval.timeoutMs", "200", "--project").err == ""
+
+
 @pytest.mark.parametrize("layer", ["project", "variable"])
 def test_a_setting_that_a_higher_layer_hides_is_remarked(
     place: Any, run_here: Run, monkeypatch: pytest.MonkeyPatch, layer: str
