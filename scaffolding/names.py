@@ -56,8 +56,22 @@ def visible_line(option: str, text: str) -> str:
 
 
 def _slug(name: str) -> str:
-    letters = (letter for letter in unicodedata.normalize("NFKD", name.casefold()) if not unicodedata.combining(letter))
-    return re.sub(r"[^a-z0-9_]+", "-", "".join(letters)).strip("-")
+    return re.sub(r"[^a-z0-9_]+", "-", latin(name.casefold())).strip("-")
+
+
+_LATIN = re.compile(r"LATIN (SMALL|CAPITAL) (?:LETTER|LIGATURE) (?:DOTLESS )?([A-Z]{1,2})(?: WITH .*)?")
+
+
+def latin(text: str) -> str:
+    """`text` with its Latin letters as a-z and A-Z: ``é`` is e, ``ø`` o, ``æ`` ae. Letters of other alphabets stay, and so
+    does ``ß``, which loses its case to ``ss``."""
+    letters = (letter for letter in unicodedata.normalize("NFKD", text) if not unicodedata.combining(letter))
+    return "".join(letter if letter.isascii() else _bare(letter) for letter in letters)
+
+
+def _bare(letter: str) -> str:
+    found = _LATIN.fullmatch(unicodedata.name(letter, ""))
+    return letter if found is None else found[2].lower() if found[1] == "SMALL" else found[2]
 
 
 def unique_id(wanted: str, taken: set[str]) -> str:

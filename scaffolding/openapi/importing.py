@@ -14,7 +14,7 @@ from eval_skills.scaffolding.draft import Draft
 from eval_skills.scaffolding.names import SkillName
 from eval_skills.scaffolding.network import is_outside
 from eval_skills.scaffolding.openapi.call import call_of
-from eval_skills.scaffolding.openapi.document import Document, mapping, read_openapi, sequence
+from eval_skills.scaffolding.openapi.document import Document, mapping, plain, read_openapi, sequence
 from eval_skills.scaffolding.openapi.operation import ALL, Choice, Operation, chosen, operations_of
 from eval_skills.scaffolding.openapi.security import auth_of
 from eval_skills.scaffolding.openapi.skill import Target, draft_of, name_of
@@ -56,6 +56,7 @@ def import_openapi(
     drafts: list[Draft] = []
     variables: dict[str, None] = {}
     outside: dict[str, None] = {}
+    elsewhere: dict[str, None] = {}
     for done, each in enumerate(wanted):
         tell(done, len(wanted))
         address = base_url_of(document, each, base_url)
@@ -68,6 +69,7 @@ def import_openapi(
             remarks.append(f"left out {each.title}: {error.message}")
             continue
         drafts.append(draft)
+        elsewhere |= dict.fromkeys(_other_servers(document, each, address) if base_url is None else [])
         outside |= {} if target.has_examples else {address: None}
         remarks += [f"{each.title}: {remark}" for remark in said]
         variables |= dict.fromkeys(target.auth.variables)
@@ -75,7 +77,7 @@ def import_openapi(
         raise document.error(f"no operation can become a skill: {'; '.join(remarks) or 'the document has none'}", "paths")
     if operation is not None or len(wanted) < len(operations):
         remarks = [each for each in remarks if _about(each, wanted)]
-    return Imported(drafts, list(variables), [*remarks, *map(_about_outside, outside)])
+    return Imported(drafts, list(variables), [*remarks, *elsewhere, *map(_about_outside, outside)])
 
 
 def _about_outside(address: str) -> str:
@@ -105,7 +107,7 @@ def base_url_of(document: Document, operation: Operation, base_url: str | None) 
     """
     if base_url is not None:
         return _whole(base_url, f"--base-url {base_url!r}")
-    nodes = next((nodes for nodes in _servers(document, operation) if nodes), [])
+    nodes = _servers(document, operation)
     written = _filled(mapping(nodes[0])) if nodes else "/"
     if not written.startswith(("http://", "https://")):
         where = f"the document's server is {written!r}" if nodes else "the document names no server"
@@ -113,8 +115,22 @@ def base_url_of(document: Document, operation: Operation, base_url: str | None) 
     return _whole(written, f"{document.source}: the server {written!r}")
 
 
-def _servers(document: Document, operation: Operation) -> list[list[Any]]:
-    return [sequence(node.get("servers")) for node in (operation.node, operation.shared, document.data)]
+def _servers(document: Document, operation: Operation) -> list[Any]:
+    """The servers of the operation; without any those of its path, then those of the document."""
+    named = (sequence(node.get("servers")) for node in (operation.node, operation.shared, document.data))
+    return next((nodes for nodes in named if nodes), [])
+
+
+_SHOWN = 3
+
+
+def _other_servers(document: Document, operation: Operation, address: str) -> list[str]:
+    """That the document names others than the one at `address`, which is taken, as one line; none where it names no other."""
+    written = dict.fromkeys(plain(_filled(mapping(node)).rstrip("/"), 200) for node in _servers(document, operation))
+    others = [each for each in written if each != address]
+    more = f" and {len(others) - _SHOWN} more" if len(others) > _SHOWN else ""
+    named = f"{', '.join(others[:_SHOWN])}{more}"
+    return [f"took the first server, {address}; --base-url takes another, such as {named}"] if others else []
 
 
 def _filled(server: dict[str, Any]) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 from eval_skills.core.errors import UsageError
 from eval_skills.core.text import nearest
-from eval_skills.scaffolding.names import unique_id
+from eval_skills.scaffolding.names import latin, unique_id
 from eval_skills.scaffolding.openapi.document import Document, mapping, plain, sequence
 
 METHODS = ("get", "post", "put", "patch", "delete")
@@ -48,14 +48,15 @@ class Operation:
 def operations_of(document: Document) -> tuple[list[Operation], list[str]]:
     """Every operation, in the document's order, and remarks about those that no skill can call.
 
-    Ids are the operation ids in lower case (``listPets`` is ``list-pets``), or method and path; equal ones are numbered.
+    Ids are the operation ids in lower case (``listPets`` is ``list-pets``, ``süßeÄpfel`` is ``susse-apfel``); or method and path,
+    where there is none, or one with letters that are not Latin. Equal ones are numbered.
     """
     found: list[Operation] = []
     remarks: list[str] = []
     taken: set[str] = set()
     for path, method, node, shared in _nodes(document, remarks):
         given = node.get("operationId")
-        name = given if isinstance(given, str) and _slug(given) else f"{method}-{path}"
+        name = given if isinstance(given, str) and _slug(given) and _is_latin(given) else f"{method}-{path}"
         found.append(Operation(method, path, unique_id(_slug(name) or method, taken), node, shared))
     return found, remarks
 
@@ -145,6 +146,14 @@ def _problem(path: str, method: str, node: Any) -> str | None:
     return None
 
 
+def _is_latin(text: str) -> bool:
+    return not any(letter.isalpha() and not letter.isascii() for letter in latin(text[:_READ]).casefold())
+
+
+_READ = 1000
+"""So much of an operation id is looked at: a document may say anything."""
+
+
 def _slug(text: str) -> str:
-    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", text[:1000])
-    return re.sub(r"[^a-z0-9_]+", "-", words.lower())[:MAX_ID].strip("-_")
+    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", latin(text[:_READ]))
+    return re.sub(r"[^a-z0-9_]+", "-", words.casefold())[:MAX_ID].strip("-_")

@@ -20,6 +20,7 @@ from tests.tables import each_row
         pytest.param("Weather Lookup", "weather-lookup", id="words"),
         pytest.param("  Weather -- Lookup!  ", "weather-lookup", id="runs-and-ends"),
         pytest.param("Überfluß", "uberfluss", id="accents"),
+        pytest.param("Łódź søk Œuvre", "lodz-sok-oeuvre", id="strokes-and-ligatures"),
         pytest.param("v2.0", "v2-0", id="dot"),
         pytest.param("--force", "force", id="like-an-option"),
         pytest.param('Bob\'s "Tool"', "bob-s-tool", id="quotes"),

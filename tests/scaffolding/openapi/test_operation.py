@@ -54,7 +54,10 @@ def test_one_that_is_wanted_must_work(load: Load) -> None:
     [
         pytest.param(["listPets", "ListPETS", "list_pets"], ["list-pets", "list-pets-2", "list_pets"], id="p-collision"),
         pytest.param(["a", "a", "a-2"], ["a", "a-2", "a-2-2"], id="numbered-name-is-taken"),
-        pytest.param(["../../etc/passwd", "a\nb", "Ünï"], ["etc-passwd", "a-b", "n"], id="weird"),
+        pytest.param(["../../etc/passwd", "a\nb", "Ünï"], ["etc-passwd", "a-b", "uni"], id="weird"),
+        pytest.param(["ÄnderungÄndern", "søkŁódź", "Straße"], ["anderung-andern", "sok-lodz", "strasse"], id="accents"),
+        pytest.param(["ſuche", "suche", "Œuvre"], ["suche", "suche-2", "oeuvre"], id="alike-without-accents"),
+        pytest.param(["\u4f60Pets", "получитьPets", "v2"], ["get-p0", "get-p1", "v2"], id="partly-of-another-alphabet"),
         pytest.param(["", "\u4f60\u597d", None], ["get-p0", "get-p1", "get-p2"], id="method-and-path"),
         pytest.param([5, ["x"], "x" * 500], ["get-p0", "get-p1", "x" * 80], id="no-text-and-too-long"),
     ],

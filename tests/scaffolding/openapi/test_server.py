@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 
 from eval_skills.core.errors import UsageError
-from tests.scaffolding.openapi.documents import Load, one, skill_of
+from tests.scaffolding.openapi.documents import OK, Load, document, one, skill_of
 from tests.tables import each_row
+
+TOOK = "took the first server, http://127.0.0.1:1"
 
 
 @pytest.mark.parametrize(
@@ -31,6 +33,32 @@ def test_the_address(load: Load, servers: Any, base_url: str | None, address: st
 
 def test_the_nearest_server_counts(load: Load) -> None:
     assert skill_of(load(one(servers=[{"url": "https://own"}])))["adapterConfig"]["baseUrl"] == "https://own"
+
+
+@pytest.mark.parametrize(
+    ("servers", "base_url", "remarks"),
+    [
+        pytest.param(
+            ["http://127.0.0.1:1/v1/", "https://b", "/v2"],
+            None,
+            [f"{TOOK}/v1; --base-url takes another, such as https://b, /v2"],
+            id="several",
+        ),
+        pytest.param(
+            ["http://127.0.0.1:1", *(f"http://s{number}" for number in range(5))],
+            None,
+            [f"{TOOK}; --base-url takes another, such as http://s0, http://s1, http://s2 and 2 more"],
+            id="many",
+        ),
+        pytest.param(["http://127.0.0.1:1", "http://127.0.0.1:1/"], None, [], id="the-same-twice"),
+        pytest.param(["http://127.0.0.1:1", "https://b"], "http://127.0.0.1:2", [], id="chosen"),
+    ],
+)
+def test_which_of_several_servers_was_taken_is_said_once(
+    load: Load, servers: list[str], base_url: str | None, remarks: list[str]
+) -> None:
+    two = document({"/a": {"get": {"responses": OK}}, "/b": {"get": {"responses": OK}}})
+    assert load(two | {"servers": [{"url": url} for url in servers]}, base_url=base_url).remarks == remarks
 
 
 @each_row(
