@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from eval_skills.adapters.answer.envelope import parse_json, partial_response_in, read_answer
@@ -78,11 +79,12 @@ class HttpAnswer:
         """The response behind `reply`, all of which has come.
 
         Raises:
-            ItemError: its status is not a success; `known` is what its body reports of the run.
+            ItemError: its status is not a success, or says that the body is a part; `known` is what the body reports of the run.
             ContractError: its body cannot be read, or has no output; with the body's beginning. Usage that cannot be read
                 is reported in the call's logs.
         """
-        if (error := status_error(reply.status, reply.headers, _text(reply), reply.address)) is not None:
+        error = status_error(reply.status, reply.headers, _text(reply), reply.address) or self._partial(reply)
+        if error is not None:
             error.known = partial_response_in(reply.body, self._call.key_twice)
             self._paths.read_error(reply.body)
             raise error
@@ -96,6 +98,19 @@ class HttpAnswer:
             raise ContractError(f"HTTP {reply.status} with an unreadable body ({kind}): {problem}; it was: {seen}") from None
         self._call.logs = "\n".join(filter(None, [self._call.logs, *self._usage.problems, *self._paths.problems]))
         return response.model_copy(update=self._usage.known())
+
+    def _partial(self, reply: HttpReply) -> ContractError | None:
+        """A part is no answer to who asked for all of it (RFC 9110, section 15.3.7); a skill's own header may ask for one."""
+        template = self._config.request_template
+        sent = [*self._config.headers, *(template.headers if template is not None else ())]
+        if reply.status != HTTPStatus.PARTIAL_CONTENT or "range" in map(str.lower, sent):
+            return None
+        part = reply.headers.get("content-range", "no Content-Range")
+        seen = one_line(_text(reply)) or "an empty body"
+        return ContractError(
+            f"HTTP 206 from {reply.address}: a part of an answer ({part}), although all of it was asked for; "
+            f"answer with the whole and 200; it was: {seen}"
+        )
 
     def _read(self, reply: HttpReply) -> SkillResponse:
         if (shaped := self._shaped) is not None:

@@ -112,6 +112,12 @@ async def test_proxies_of_the_environment_are_ignored(http_skill: MakeSkill, mon
         pytest.param({"status": 200, "body": "<html>"}, ContractError, "HTTP 200 .*not JSON.*it was: <html>", id="html"),
         pytest.param({"status": 200, "body": ""}, ContractError, "an empty body", id="empty"),
         pytest.param({"status": 204}, ContractError, "HTTP 204 .*an empty body", id="no-content"),
+        pytest.param(
+            {"status": 206, "body": "1", "headers": {"Content-Range": "bytes 0-0/9"}},
+            ContractError,
+            "HTTP 206 from .*a part of an answer .bytes 0-0/9., although all of it was asked for; .* it was: 1",
+            id="part",
+        ),
         pytest.param({"status": 200, "body": "NaN"}, ContractError, "NaN is not a JSON value", id="nan"),
         pytest.param({"status": 200, "body": "[" * 300 + "]" * 300}, ContractError, "deeper than 200", id="too-deep"),
         pytest.param({"status": 200, "body": '{"output": 1, "costUsd": -1}'}, ContractError, "malformed envelope", id="envelope"),
@@ -133,6 +139,15 @@ async def test_a_response_that_is_no_answer(
     assert type(error) is kind
     with pytest.raises(kind, match=message):
         raise error
+
+
+@pytest.mark.parametrize(
+    "config", [{"headers": {"range": "bytes=0-0"}}, {"requestTemplate": {"headers": {"Range": "bytes=0-0"}}}]
+)
+async def test_a_part_is_the_answer_where_the_skill_asks_for_one(http_skill: MakeSkill, config: dict[str, Any]) -> None:
+    template = config.get("requestTemplate", {}) | {"body": {"input": "{{input}}"}}
+    skill = http_skill("/status", **config | {"requestTemplate": template})
+    assert (await ask(skill, {"status": 206, "body": "1"})).output == 1
 
 
 @pytest.mark.slow
