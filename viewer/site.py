@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 
 from eval_skills.core import viewer_pages as names
+from eval_skills.core.store.store import is_own
 from eval_skills.core.text import excerpt
 from eval_skills.core.viewer_pages import NoSuchPageError
 from eval_skills.reporting.html.navigation import Navigation
@@ -59,7 +60,9 @@ class Site:
     def names(self) -> list[str]:
         """All pages of an export, the first page first."""
         runs = sorted(self.chosen if self.chosen is not None else self.store.run_ids())
-        keys = {row["skill_id"] for row in self.store.tables.rows("reports", ["skill_id"], runs)}
+        rows = self.store.tables.rows("reports", ["skill_id", "origin"])
+        over_time = {row["skill_id"] for row in rows if is_own(row["origin"])}  # others, as of recorded runs, have no page
+        keys = over_time & {row["skill_id"] for row in self.store.tables.rows("reports", ["skill_id"], runs)}
         return [
             *self._places().values(),
             *map(names.run_page, runs),

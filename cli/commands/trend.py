@@ -67,8 +67,8 @@ def trend_command(
 ) -> int:
     """Show how a figure of a skill moved from run to run.
 
-    Without --skill: the last value of every skill, whether it moved up (↑) or down (↓) since the run before, and the last lasting
-    change of its level. With one, every run of the skill is
+    Without --skill: the last value of every skill, whether it moved up (↑) or down (↓) since the run before, that of the same
+    version where versions ran side by side, and the last lasting change of its level. With one, every run of the skill is
     a point, and there is a line for each benchmark. Where the level of the figure changed, and not just its last value, ▲ or ▼
     marks it and a line says what else changed there: skill, adapter, benchmark, task, scorer, judge, option, version,
     environment, commit. ○ marks a single run outside the band of the others, · a run at which something recorded changed

@@ -9,7 +9,7 @@ from eval_skills.cli.context import current, print_json, printable
 from eval_skills.cli.output.tables import Column, print_table
 from eval_skills.core.store import Store
 from eval_skills.core.text import plural
-from eval_skills.core.trend.trend import Trend, TrendPoint
+from eval_skills.core.trend.trend import Trend, TrendPoint, lines
 from eval_skills.reporting import numbers
 from eval_skills.reporting.trend.series import BOUNDED, shown, value_text
 from eval_skills.reporting.trend.steps import SIGNS, SILENT, Steps, change_json, run_json, unknown_json
@@ -34,13 +34,13 @@ def show_every(store: Store, found: Mapping[str, Trend], metric: str) -> None:
             last = steps.found[-1] if steps.found else None
             levels = f" {show(last.before)} → {show(last.after)}" if last else ""
             where = f"{SIGNS[last.direction]} {last.point.timestamp:%Y-%m-%d}{levels}" if last else "–"
-            cells = (skill, benchmark, f"{len(points):,}", value_text(points[-1], show), _direction(points), where)
+            cells = (skill, benchmark, f"{_runs(points):,}", value_text(points[-1], show), _direction(points), where)
             rows.append([*map(printable, cells)])
             change = None if last is None else change_json(last)
             facts = {
                 "skill": skill,
                 "benchmark": benchmark,
-                "runs": len(points),
+                "runs": _runs(points),
                 "value": points[-1].value,
                 **unknown_json(points[-1]),
                 "moved": _direction(points),
@@ -54,9 +54,18 @@ def show_every(store: Store, found: Mapping[str, Trend], metric: str) -> None:
         current().say("no report in this time")
 
 
+def _runs(points: Sequence[TrendPoint]) -> int:
+    """How many runs these are: one that asked several versions of the skill has a point for each."""
+    return len({point.run_id for point in points})
+
+
 def _direction(points: Sequence[TrendPoint]) -> str:
-    """↑ where the last value is above the last known one before it, ↓ below it, = the same; – where one of them is not known."""
-    values = [point.whole_value for point in points if point.whole_value is not None]
+    """↑ where the last value is above the last known one before it, ↓ below it, = the same; – where one of them is not known.
+
+    The one before is of the same version where versions ran side by side.
+    """
+    line = next(line for line in lines(points) if points[-1] in line)
+    values = [point.whole_value for point in line if point.whole_value is not None]
     if len(values) < 2 or points[-1].whole_value is None:
         return numbers.UNKNOWN
     return "↑" if values[-1] > values[-2] else "↓" if values[-1] < values[-2] else "="

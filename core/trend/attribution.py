@@ -169,8 +169,8 @@ class RunChanges:
 def run_changes(store: Store, runs: Sequence[PastRun]) -> dict[str, RunChanges]:
     """For each of the runs, what changed since the one before it that asked the same benchmark of one of its skills.
 
-    A run is left out where none came before it, or its own manifest cannot be read. Skills are compared by id: of several
-    versions in one run the last named one counts.
+    A run is left out where none came before it, or its own manifest cannot be read. A version of a skill is compared with itself
+    where both runs asked it, else with the last named version of the run before.
     """
     manifest = cache(store.find_manifest)
     run_ids = store.run_ids()
@@ -189,7 +189,7 @@ def _before(after: Manifest, earlier: Sequence[str], manifest: Callable[[str], M
 
 
 def _is_comparable(before: Manifest, after: Manifest) -> bool:
-    same = before.benchmark.id == after.benchmark.id and not _keys(before).keys().isdisjoint(_keys(after))
+    same = before.benchmark.id == after.benchmark.id and not _last_keys(before).keys().isdisjoint(_last_keys(after))
     return same and (_choice(before) == _choice(after) if after.origin == PART else is_primary(before.origin))
 
 
@@ -198,16 +198,28 @@ def _choice(manifest: Manifest) -> object:
     return manifest.origin, *(manifest.request.get(name) for name in ("taskIds", "taskTags", "complexity", "filter"))
 
 
-def _keys(manifest: Manifest) -> dict[str, str]:
-    return {skill.key.partition("@")[0]: skill.key for skill in manifest.skills}
+def _last_keys(manifest: Manifest) -> dict[str, str]:
+    """By the id of a skill the last named of its versions (``id@version``)."""
+    return {_id(skill.key): skill.key for skill in manifest.skills}
+
+
+def _id(key: str) -> str:
+    return key.partition("@")[0]
+
+
+def _pairs(before: Manifest, after: Manifest) -> list[tuple[str, str]]:
+    """The skills of both runs, as ``id@version`` before and after: versions that ran side by side did not follow each other."""
+    asked, last = {skill.key for skill in before.skills}, _last_keys(before)
+    return [
+        (skill.key if skill.key in asked else last[_id(skill.key)], skill.key) for skill in after.skills if _id(skill.key) in last
+    ]
 
 
 def _run_changes(before: Manifest, after: Manifest) -> Iterator[tuple[str | None, Change]]:
-    old, new = _keys(before), _keys(after)
-    shared = [skill for skill in new if skill in old]
-    for number, skill in enumerate(shared):
-        for change in changes(fingerprints(before, old[skill]), fingerprints(after, new[skill])):
+    pairs = _pairs(before, after)
+    for number, (old, new) in enumerate(pairs):
+        for change in changes(fingerprints(before, old), fingerprints(after, new)):
             if change.kind in ("skill", "adapter"):
-                yield skill, change
-            elif number == len(shared) - 1:  # what is not about a skill is the same for all of them
+                yield _id(new), change
+            elif number == len(pairs) - 1:  # what is not about a skill is the same for all of them
                 yield None, change

@@ -167,6 +167,16 @@ def test_a_change_of_a_skill_names_it(place: Any, run_here: Run, past: Callable[
     ]
 
 
+def test_a_version_that_ran_beside_another_one_is_compared_with_itself(
+    place: Any, run_here: Run, past: Callable[..., str]
+) -> None:
+    rewrite_manifest(place, FIRST, lambda data: data["skills"].append({"key": "adder@2.0.0"}))
+    past("20260104T100000Z-0004")
+    rewrite_manifest(place, THIRD, lambda data: data["skills"].append({"key": "adder@2.0.0"}))
+    fourth, third, *_ = run_here("history", "--json").json
+    assert (fourth["changes"]["changed"], third["changes"]["changed"]) == ([], [])
+
+
 def test_the_last_column_says_what_changed(run_here: Run, past: Callable[..., str]) -> None:
     past("20260104T100000Z-0004", skill_version="1.1.0")
     head, fourth, third, *_ = run_here("history").out.splitlines()
