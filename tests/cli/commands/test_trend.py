@@ -267,6 +267,8 @@ def test_versions_side_by_side_are_lines_of_their_own(run_here: Run, past: Calla
             past(f"202602{day:02d}T100000Z-000{number}", passed=passed, benchmark_id="nightly", skill_version=version)
     [series] = run_here("trend", "--skill", "adder", "--benchmark", "nightly", "--json").json["series"]
     assert (series["changePoints"], series["untested"]) == ([], "every known value is the same")
+    [listed] = run_here("trend", "--benchmark", "nightly", "--json").json["skills"]
+    assert (listed["value"], listed["moved"]) == (1.0, "=")
 
 
 def test_later_work_on_a_run_is_no_point(place: Any, run_here: Run) -> None:
