@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from importlib import import_module
 from itertools import combinations
@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 
 from eval_skills.core import viewer_pages as names
-from eval_skills.core.store.store import is_own
 from eval_skills.core.text import excerpt
 from eval_skills.core.viewer_pages import NoSuchPageError
 from eval_skills.reporting.html.navigation import Navigation
@@ -60,9 +59,6 @@ class Site:
     def names(self) -> list[str]:
         """All pages of an export, the first page first."""
         runs = sorted(self.chosen if self.chosen is not None else self.store.run_ids())
-        rows = self.store.tables.rows("reports", ["skill_id", "origin"])
-        over_time = {row["skill_id"] for row in rows if is_own(row["origin"])}  # others, as of recorded runs, have no page
-        keys = over_time & {row["skill_id"] for row in self.store.tables.rows("reports", ["skill_id"], runs)}
         return [
             *self._places().values(),
             *map(names.run_page, runs),
@@ -70,8 +66,15 @@ class Site:
             *(page for run_id in runs for page in self._answers(run_id)),
             *self._experiments(runs),
             *(names.comparison_page(before, after) for before, after in combinations(runs, 2)),
-            *map(names.skill_page, sorted(keys)),
+            *map(names.skill_page, sorted(set(self.skills()))),
         ]
+
+    def skills(self) -> Iterator[str]:
+        """The ids of the skills of the shown runs, those of reports first; of unfinished runs and recorded answers, too."""
+        runs = sorted(self.chosen if self.chosen is not None else self.store.run_ids())
+        yield from (row["skill_id"] for row in self.store.tables.rows("reports", ["skill_id"], runs))
+        for manifest in filter(None, map(self.store.find_manifest, runs)):
+            yield from (skill.key.rpartition("@")[0] for skill in manifest.skills)
 
     def _answers(self, run_id: str) -> list[str]:
         """The pages of a run's tasks, and of each answer to them."""

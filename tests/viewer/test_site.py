@@ -194,13 +194,14 @@ def test_an_export_shows_the_chosen_runs_alone(runs_of: Runs) -> None:
         site.page(run_page(ids[0]))
 
 
-def test_a_run_of_recorded_answers_is_exported_though_no_trend_has_its_skill(tmp_path: Path) -> None:
+def test_a_skill_that_no_trend_has_has_a_page_where_those_of_its_runs_lead(tmp_path: Path) -> None:
     tasks, kept = [{"id": "a", "input": "a", "expected": "A"}], str(tmp_path / "kept.jsonl")
     es.evaluate(skills=[str.upper], tasks=tasks, store=str(tmp_path / "other"), record=kept)
     run_id = es.evaluate(skills=[str.upper], tasks=tasks, store=str(tmp_path / "store"), replay=kept).run_id
     written = export_pages(Store(tmp_path / "store"), [run_id], tmp_path / "site")
     assert run_page(run_id) in written
-    assert not [name for name in written if name.startswith("skill-")]
+    (page,) = [name for name in written if name.startswith("skill-")]
+    assert "No run of this skill counts over time yet" in (tmp_path / "site" / page).read_text()
 
 
 def test_an_export_says_how_far_it_is(runs_of: Runs, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from eval_skills.core.trend.trend import Reported
@@ -26,14 +27,15 @@ NEWEST = 60
 
 
 def skill_page(site: Site, key: str) -> str:
-    """The page as text.
+    """The page as text; of a skill that no run has finished yet, too, since the pages of runs lead to it.
 
     Raises:
         NoSuchPageError: no skill of the store has that key.
     """
     name = f"skill-{key}.html"
     reported = Reported.of(site.store, METRIC, *FURTHER)
-    skill = next((skill_id for skill_id in {row["skill_id"] for row in reported.rows} if name_of(skill_id) == name), None)
+    over_time = {row["skill_id"] for row in reported.rows}
+    skill = next((skill_id for skill_id in chain(over_time, site.skills()) if name_of(skill_id) == name), None)
     if skill is None:
         raise NoSuchPageError(f"the store has no skill of the page {name}; skills.html lists them")
     found = _trend(site, reported, skill, METRIC)
@@ -51,6 +53,8 @@ def skill_page(site: Site, key: str) -> str:
 
 
 def _trend(site: Site, reported: Reported, skill: str, metric: str) -> Trend:
+    if not any(row["skill_id"] == skill for row in reported.about(metric)):
+        return {}
     found = {benchmark: site.of_runs(points) for benchmark, points in reported.trend(skill, metric=metric).items()}
     return {benchmark: points for benchmark, points in found.items() if points}
 
