@@ -111,7 +111,7 @@ MAX_KEYS = 10
 class Call:
     """Its clock, its deadline, and the logs of the skill.
 
-    The clock runs from `start` (until then: from the call's beginning) to the first `stop`, which also disarms the
+    The clock runs from `start` (until then: from the call's beginning) to the first `stop` after it, which also disarms the
     deadline: an answer that is there is never lost to the tidying up behind it.
     `suspend` lets the deadline rest until then: a start with a limit of its own takes nothing from the call's time.
     `seen` is a phrase about what came instead of an answer, for the message of a timeout. `first_token` notes when the first
@@ -149,9 +149,12 @@ class Call:
         self.asked = self._sent = True
 
     def suspend(self) -> None:
-        """Let the deadline rest until the next `start`, from which on the whole time is allowed; nothing is asked until then."""
+        """Let the deadline rest until the next `start`, from which on the whole time is allowed; nothing is asked until then.
+
+        A clock that was stopped runs again: what follows is another question of the same call.
+        """
         self.not_yet_asked()
-        self._suspended = True
+        self._suspended, self._stopped = True, 0.0
         self._set_deadline(None)
 
     def start(self, not_before: float | None = None) -> None:

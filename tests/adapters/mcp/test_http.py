@@ -178,8 +178,19 @@ async def test_a_session_that_the_server_forgot_is_begun_again_for_the_same_item
     async with Tools(mcp_skill(tmp_path, f"{raw_url}/mcp", "answer")) as tools:
         assert await tools.use("answer", {"x": 1}) == {"x": 1}
         told.sessions.clear()
-        assert await tools.use("answer", {"x": 2}) == {"x": 2}
+        answered = await tools.call({"x": 2}, PATIENCE_S)
+    assert answered.output == {"x": 2}
+    assert answered.latency_ms is not None
+    assert answered.latency_ms > 0, "the clock of the second question runs"
     assert told.methods.count("initialize") == 2
+
+
+async def test_a_server_that_knows_no_session_is_an_error_with_a_latency(raw_url: str, tmp_path: Path) -> None:
+    async with Tools(mcp_skill(tmp_path, f"{raw_url}/mcp", "answer")) as tools:
+        with pytest.raises(SkillUnavailable, match="does not know the session any more") as caught:
+            await tools.use("answer", {"status": 404})
+    assert caught.value.latency_ms is not None
+    assert caught.value.latency_ms > 0
 
 
 async def test_a_call_that_hangs_is_cut_and_the_next_works(raw_url: str, tmp_path: Path) -> None:
