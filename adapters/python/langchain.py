@@ -15,16 +15,15 @@ from eval_skills.adapters.conversation import Conversation
 from eval_skills.adapters.python.adapter import HostedAdapter
 from eval_skills.core.errors import ContractError
 from eval_skills.core.messages.blocks import is_text, text_of
-from eval_skills.core.messages.responses_items import built_in_call, is_call
+from eval_skills.core.messages.tool_calls import raw_calls, tool_call
 from eval_skills.core.messages.tool_results import ToolResult, results_of
 from eval_skills.core.models import SkillResponse, ToolCall, Usage
 
 MESSAGES = "messages"
 _ROLES = {"ai": "assistant", "human": "user"}
 
-_SERVED = frozenset({"server_tool_use", "mcp_tool_use", "server_tool_call", "mcp_call"})
-_REPEATED = frozenset({"tool_call", "invalid_tool_call", "function_call", "custom_tool_call"})
-"""Blocks of calls that stand in `tool_calls` as well."""
+_OF_CALLS = ("tool_calls", "invalid_tool_calls", "additional_kwargs")
+"""Where a message of LangChain may have calls, beside its content."""
 
 
 class LangchainAdapter(HostedAdapter[LangchainConfig]):
@@ -207,18 +206,21 @@ def _content(message: dict[str, Any], role: str) -> Any:
 
 
 def _calls(message: dict[str, Any]) -> list[Any]:
-    served = [call for block in _list(message, "content") if (call := _served_call(block)) is not None]
-    return [*served, *_list(message, "tool_calls"), *_list(message, "invalid_tool_calls")]
+    """The calls of a model's message in whatever notation, each once: those that its service ran itself, and the provider's own
+    that stand in `tool_calls` as a rule, count where they do not, too. Those of its content that no list repeats come first.
+    """
+    listed = [*_list(message, "tool_calls"), *_list(message, "invalid_tool_calls")]
+    if _role(message) != "assistant":
+        return listed
+    held = {key: message[key] for key in _OF_CALLS if message.get(key)}
+    further = raw_calls({"role": "assistant", "content": message.get("content"), **held})[len(listed) :]
+    return [*map(_noted, further), *listed]
 
 
-def _served_call(block: Any) -> dict[str, Any] | None:
-    """The call of a tool of the model's service that a block is, by Anthropic, by OpenAI or by LangChain's own standard."""
-    kind = block.get("type") if isinstance(block, dict) else None
-    if not isinstance(kind, str) or kind in _REPEATED or not (kind in _SERVED or is_call(kind)):
-        return None
-    call = block if kind in _SERVED else built_in_call(block, kind)
-    arguments = next((call[key] for key in ("args", "input", "arguments") if key in call), None)
-    return {"name": call.get("name"), "args": arguments, "id": call.get("id")}
+def _noted(raw: Any) -> Any:
+    """A call of another notation as LangChain notes it; unchanged where it names no tool."""
+    call = tool_call(raw)
+    return raw if call is None else {"name": call.name, "args": call.arguments, "id": call.id}
 
 
 def _results(messages: list[dict[str, Any]]) -> Iterator[ToolResult]:

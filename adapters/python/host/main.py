@@ -43,7 +43,7 @@ from eval_skills.adapters.python.host.langchain import (
     state_of,
     takes_config,
 )
-from eval_skills.adapters.python.host.recorder import record_tool_call, report_everything
+from eval_skills.adapters.python.host.recorder import Report, record_tool_call, report_everything, tools_named
 from eval_skills.adapters.python.host.target import (
     callable_of,
     find,
@@ -122,6 +122,20 @@ class Host:
         params = {"requestId": self._request_id, **parts}
         self._write({"jsonrpc": "2.0", "method": "progress", "params": params})
 
+    def _report_of_this_call(self) -> Report:
+        """Where the callbacks of the call that is answered now report. One that comes when another is answered, from a task or a
+        thread that the first left behind, may be of either: what the other called is unknown then.
+        """
+        its_id = self._request_id
+
+        def report(parts: dict[str, Any]) -> None:
+            if its_id == self._request_id:
+                self.report(parts)
+            elif names := tools_named(parts):
+                self.report({"toolCalls": [{"name": "", "error": _left_behind(names)}]})
+
+        return report
+
     def _load(self, setup: dict[str, Any]) -> dict[str, Any]:
         self._max_reported, self._max_bytes = setup.get("max_reported"), setup.get("max_bytes")
         name = f"{setup['place']}:{setup['attribute']}"
@@ -158,7 +172,8 @@ class Host:
         def call(value: Any, conversation: Any) -> Any:
             usages: list[Any] = []
             thread = conversation and conversation["id"]
-            config = config_of_call(target, setup["invoke_config"], usages, self.report, thread) if configurable else None
+            report = self._report_of_this_call()
+            config = config_of_call(target, setup["invoke_config"], usages, report, thread) if configurable else None
             options = {"config": config} if config is not None else {}
             answer = self._finished(method(value, **options))
             refuse_waiting(answer, self._finished(state_of(target, method, options)))
@@ -187,6 +202,11 @@ class Host:
 def _too_early(names: list[str]) -> str:
     tools = ", ".join(dict.fromkeys(names))
     return f"record_tool_call({tools}) ran while the skill was loaded, which is for no item; call it where an item is answered"
+
+
+def _left_behind(names: list[str]) -> str:
+    tools = ", ".join(map(repr, names))
+    return f"{tools} was called by what an earlier item had left running, while this one ran; await all that an item starts"
 
 
 async def awaited(result: Any) -> Any:

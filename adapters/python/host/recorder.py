@@ -21,6 +21,8 @@ Report = Callable[[dict[str, Any]], None]
 _here: ContextVar[Report | None] = ContextVar("eval_skills_report", default=None)
 _running: list[Report] = []
 """Those of all calls that are running in this process."""
+_OF_MESSAGES = ("tool_calls", "invalid_tool_calls")
+"""Where a message of LangChain has the calls of the model."""
 _everywhere: list[Report] = []
 """The recorder of a process that answers one call at a time: whatever thread reports, it is that call's."""
 
@@ -106,7 +108,7 @@ def callback_handler(usages: list[Any], report: Report) -> Any:
         messages = [message for each in end.generations for one in each if (message := getattr(one, "message", None)) is not None]
         usages.extend(usage for message in messages if (usage := getattr(message, "usage_metadata", None)))
         for message in filter(is_message, messages):
-            asked.update(map(_name, [*_calls(message, "tool_calls"), *_calls(message, "invalid_tool_calls")]))
+            asked.update(_name(call) for key in _OF_MESSAGES for call in _calls(message, key))
             report({"messages": [_written_message(message)]})
 
     def on_tool_start(_: Any, serialized: Any, text: str, *, inputs: Any = None, **more: Any) -> None:
@@ -120,6 +122,12 @@ def callback_handler(usages: list[Any], report: Report) -> Any:
     # inline: a handler of the asynchronous kind would else run beside the tool, which may never return
     methods = {"on_llm_end": on_llm_end, "on_tool_start": on_tool_start, "run_inline": True}
     return type("CallRecorder", (base,), methods)()
+
+
+def tools_named(parts: dict[str, Any]) -> list[str]:
+    """The tools that a report of a `callback_handler` names, each once."""
+    asked = [call for message in parts.get("messages", ()) for key in _OF_MESSAGES for call in message.get(key) or ()]
+    return list(dict.fromkeys(map(_name, [*parts.get("toolCalls", ()), *asked])))
 
 
 def _calls(message: Any, key: str) -> list[Any]:

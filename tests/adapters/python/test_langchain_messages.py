@@ -105,6 +105,40 @@ def test_what_the_model_s_service_called_itself_is_called_too(content: list[dict
     assert (added.name, added.result, added.error) == ("add", None, "no")
 
 
+@pytest.mark.parametrize(
+    "parts",
+    [
+        pytest.param({"additional_kwargs": {"function_call": {"name": "pay", "arguments": '{"n": 5}'}}}, id="openai-of-old"),
+        pytest.param(
+            {
+                "additional_kwargs": {
+                    "tool_calls": [{"id": "1", "type": "function", "function": {"name": "pay", "arguments": '{"n": 5}'}}]
+                }
+            },
+            id="openai",
+        ),
+        pytest.param({"content": [{"type": "tool_use", "id": "1", "name": "pay", "input": {"n": 5}}]}, id="anthropic"),
+        pytest.param({"content": [{"toolUse": {"toolUseId": "1", "name": "pay", "input": {"n": 5}}}]}, id="bedrock"),
+        pytest.param({"content": [{"functionCall": {"name": "pay", "args": {"n": 5}}}]}, id="gemini"),
+        pytest.param(
+            {"content": [{"type": "function_call", "call_id": "1", "name": "pay", "arguments": '{"n": 5}'}]}, id="responses"
+        ),
+        pytest.param({"content": [{"type": "custom_tool_call", "call_id": "1", "name": "pay", "input": "5"}]}, id="custom"),
+        pytest.param({"content": [{"type": "tool_call", "id": "1", "name": "pay", "args": {"n": 5}}]}, id="langchain"),
+        pytest.param({"type": "chat", "role": "assistant", "content": [{"type": "tool_use", "name": "pay"}]}, id="chat"),
+    ],
+)
+def test_a_call_in_the_provider_s_own_notation_is_one_and_is_not_counted_twice(parts: dict[str, Any]) -> None:
+    message = {"type": "ai", "content": "done", **parts}
+    spoken = openai_message(message)
+    assert [call["function"]["name"] for call in spoken["tool_calls"]] == ["pay"]
+    assert [call.name for call in calls_of([message])] == ["pay"]
+    repeated = message | {"tool_calls": [{"name": "pay", "args": {"n": 5}, "id": "1"}]}
+    assert [call.name for call in calls_of([repeated])] == ["pay"]
+    two = message | {"tool_calls": [{"name": "search", "args": {}, "id": "2"}]}
+    assert [call.name for call in calls_of([two])] == ["pay", "search"]
+
+
 PENDING = {"type": "ai", "content": "", "tool_calls": [{"name": "pay", "args": {"n": 5}, "id": "1"}]}
 
 

@@ -59,3 +59,56 @@ async def test_p16_what_goes_wrong_in_a_worker_is_told_apart(tmp_path: Path, lef
         with pytest.raises(SkillNotStarted, match="agent:uncompiled is a graph that is not compiled"):
             await adapter.call("go", PATIENCE_S)
     assert left_running() == []
+
+
+LATE = """
+import asyncio
+from langchain_core.messages import AIMessage
+from langchain_core.tools import tool
+from langgraph.graph import START, MessagesState, StateGraph
+
+@tool
+def pay(amount: int) -> str:
+    "Pays."
+    return "paid"
+
+left = []
+
+async def later(done):
+    await done.wait()
+    await pay.ainvoke({"amount": 5})
+    left.clear()
+
+async def node(state):
+    if state["messages"][-1].content == "leave":
+        done = asyncio.Event()
+        left.append((done, asyncio.create_task(later(done))))
+    elif left:
+        done, task = left[0]
+        done.set()
+        await task
+    return {"messages": [AIMessage("ok")]}
+
+builder = StateGraph(MessagesState)
+builder.add_node("node", node)
+builder.add_edge(START, "node")
+graph = builder.compile()
+"""
+
+
+@pytest.mark.slow
+async def test_what_an_earlier_item_left_running_makes_the_calls_of_the_next_unknown_and_is_not_charged_to_it(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "late.py").write_text(LATE)
+    task = EvalTask.model_validate({"id": "t", "inputData": "x", "expected": {"forbiddenTools": ["pay"]}})
+    async with open_adapter(make_skill("langchain", "late:graph", {}, tmp_path)) as adapter:
+        await adapter.call("leave", PATIENCE_S)
+        during = await adapter.call("go", PATIENCE_S)
+        after = await adapter.call("go", PATIENCE_S)
+    reasons = [reason.code for reason in (await score_response(task, during)).reasons]
+    assert reasons == ["TOOL_CALLS_UNKNOWN"]
+    assert [call.error for call in during.tool_calls or []] == [
+        "'pay' was called by what an earlier item had left running, while this one ran; await all that an item starts"
+    ]
+    assert (await score_response(task, after)).status == "pass"
