@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any
 
 from eval_skills.api.prefect_import import import_flows, quiet
 from eval_skills.cli.prefect_server.loss import Watch, send_what_is_queued
-from eval_skills.cli.prefect_server.private import CLIENT_SETTINGS, DRAIN_TIMEOUT_S, ApiServer, find_or_start
+from eval_skills.cli.prefect_server.private import CLIENT_SETTINGS, DRAIN_TIMEOUT_S, ApiServer, find_or_start, past_proxies
 from eval_skills.core.errors import RunError
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.evaluation.summary import RunSummary
@@ -52,6 +52,7 @@ class _Shared:
 
     variables: dict[str, str]
     server: ApiServer
+    proxies: ExitStack
     calls: int = 0
     _problem: str | None = None
     _asking: Lock = field(default_factory=Lock)
@@ -98,6 +99,7 @@ def _shared() -> Iterator[_Shared]:
                 _of_all_calls = None
                 _unset(shared.variables)
                 shared.server.stop()
+                shared.proxies.close()
                 _sent_to = None if shared.server.process else shared.server.url
 
 
@@ -108,7 +110,9 @@ def _begin() -> _Shared:
         server = find_or_start()
         if _sent_to not in {None, server.url}:
             send_what_is_queued(DRAIN_TIMEOUT_S)  # what sends it ends, and the next call has another one made
-        return _Shared(variables, server)
+        proxies = ExitStack()
+        proxies.enter_context(past_proxies(server.url))
+        return _Shared(variables, server, proxies)
     except BaseException:
         _unset(variables)
         raise

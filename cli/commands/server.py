@@ -110,10 +110,11 @@ def serve_command(
     entries = deployment_entries(source, only or ())
     url = _use_lasting_api()
 
+    from eval_skills.cli.prefect_server.private import past_proxies
     from eval_skills.deployments.serving import prepared, serve_deployments, served_elsewhere
 
     deployments = prepared(entries, source)
-    with metrics_at(metrics_port, metrics_host, current().config({}).store):
+    with past_proxies(url), metrics_at(metrics_port, metrics_host, current().config({}).store):
         _show_deployments(entries, url)
         if others := served_elsewhere(entries):
             current().remark(

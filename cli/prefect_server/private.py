@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from eval_skills.core.errors import RunError, UsageError
 from eval_skills.core.store.files import PRIVATE, create, make_folder
@@ -245,11 +246,37 @@ def prefect_api(*, verbose: bool = False) -> Iterator[ApiServer]:
     before = os.environ.get("PREFECT_API_URL")
     os.environ["PREFECT_API_URL"] = server.url
     try:
-        yield server
+        with past_proxies(server.url):
+            yield server
     finally:
         server.stop()
         if before is None:
             del os.environ["PREFECT_API_URL"]
+
+
+_PROXIES = frozenset({"http_proxy", "https_proxy", "all_proxy"})
+_THIS_MACHINE = frozenset({"127.0.0.1", "localhost", "::1"})
+
+
+@contextmanager
+def past_proxies(url: str) -> Iterator[None]:
+    """Nothing that goes to an API on this machine goes through a proxy of the environment, which would look for it on its own.
+
+    The lower-case variable beats the other for all that reads them (`urllib.request.getproxies`).
+    """
+    host = urlsplit(url).hostname or ""
+    if host not in _THIS_MACHINE or not any(name.lower() in _PROXIES for name in os.environ):
+        yield
+        return
+    before = os.environ.get("no_proxy")
+    known = before if before is not None else os.environ.get("NO_PROXY", "")
+    os.environ["no_proxy"] = ours = ",".join(filter(None, [known, host]))
+    try:
+        yield
+    finally:
+        if os.environ.get("no_proxy") == ours:  # else somebody, such as a skill, has set it since
+            del os.environ["no_proxy"]
+            os.environ.update({} if before is None else {"no_proxy": before})
 
 
 def find_or_start() -> ApiServer:

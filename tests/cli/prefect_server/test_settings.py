@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from eval_skills.cli.prefect_server.private import (
     configured_api_url,
     local_api_url,
     never_collected,
+    past_proxies,
 )
 from eval_skills.core.errors import UsageError
 
@@ -61,6 +63,30 @@ def test_the_environment_beats_the_profile(home: Path, monkeypatch: pytest.Monke
     (home / "profiles.toml").write_text('active = "a"\n[profiles.a]\nPREFECT_API_URL = "http://127.0.0.1:1/api"')
     monkeypatch.setenv("PREFECT_API_URL", "http://127.0.0.1:2/api")
     assert configured_api_url() == "http://127.0.0.1:2/api"
+
+
+@pytest.mark.parametrize(
+    ("given", "url", "meanwhile"),
+    [
+        ({"HTTP_PROXY": "p"}, "http://127.0.0.1:4200/api", "127.0.0.1"),
+        ({"all_proxy": "p", "NO_PROXY": "a.b,c"}, "http://localhost:4200/api", "a.b,c,localhost"),
+        ({"https_proxy": "p", "no_proxy": "a.b", "NO_PROXY": "c"}, "http://127.0.0.1:4200/api", "a.b,127.0.0.1"),
+        ({"HTTP_PROXY": "p"}, "https://prefect.example/api", None),
+        ({}, "http://127.0.0.1:4200/api", None),
+    ],
+    ids=["of-none", "of-the-upper-case", "of-the-lower-case", "elsewhere", "no-proxy"],
+)
+def test_no_proxy_stands_before_an_api_of_this_machine(
+    monkeypatch: pytest.MonkeyPatch, given: dict[str, str], url: str, meanwhile: str | None
+) -> None:
+    for name in [name for name in os.environ if name.lower().endswith("_proxy")]:
+        monkeypatch.delenv(name)
+    for name, value in given.items():
+        monkeypatch.setenv(name, value)
+    before = dict(os.environ)
+    with past_proxies(url):
+        assert os.environ.get("no_proxy") == (meanwhile or given.get("no_proxy"))
+    assert dict(os.environ) == before
 
 
 def test_a_local_server_is_looked_for_where_prefect_would_put_it(monkeypatch: pytest.MonkeyPatch) -> None:
