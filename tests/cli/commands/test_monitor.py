@@ -33,7 +33,7 @@ def answers(good: int, bad: int) -> str:
     [
         pytest.param(["--rate", "0"], "--rate: input should be greater than 0; got 0.0", id="p94-rate-0"),
         pytest.param(["--rate", "1.5"], "--rate: input should be less than or equal to 1", id="rate-above-1"),
-        pytest.param(["--rate", "nan"], "--rate: give a finite number; got NaN", id="p40-nan"),
+        pytest.param(["--rate", "nan"], "--rate: give a number such as 0.5; got 'nan'", id="p40-nan"),
         pytest.param(["--seed", "1.5"], "give a whole number; got '1.5'", id="seed"),
         pytest.param(["--window", "0"], "--window: input should be greater than or equal to 1", id="window"),
         pytest.param(["--window", "20"], "--min-sample 30 exceeds --window 20", id="min-sample"),
@@ -61,7 +61,7 @@ def answers(good: int, bad: int) -> str:
         pytest.param(["--skill", ""], "--skill is blank; give a value", id="blank-skill"),
         pytest.param(["--fail-on", "healthy"], "fail-on", id="fail-on"),
         pytest.param(["--max-silence", "0"], "--max-silence: give a number of seconds above 0; got 0.0", id="silence"),
-        pytest.param(["--max-silence", "nan"], "--max-silence: give a number of seconds above 0; got nan", id="silence-nan"),
+        pytest.param(["--max-silence", "nan"], "--max-silence: give a number such as 0.5; got 'nan'", id="silence-nan"),
         pytest.param(["--store", "log.jsonl"], "log.jsonl' is a file; name a folder", id="store"),
     ],
 )
