@@ -64,7 +64,7 @@ _LATIN = re.compile(r"LATIN (SMALL|CAPITAL) (?:LETTER|LIGATURE) (?:DOTLESS )?([A
 
 def latin(text: str) -> str:
     """`text` with its Latin letters as a-z and A-Z: ``é`` is e, ``ø`` o, ``æ`` ae. Letters of other alphabets stay, and so
-    does ``ß``, which loses its case to ``ss``."""
+    does ``ß``, which `str.casefold` makes ``ss``."""
     letters = (letter for letter in unicodedata.normalize("NFKD", text) if not unicodedata.combining(letter))
     return "".join(letter if letter.isascii() else _bare(letter) for letter in letters)
 

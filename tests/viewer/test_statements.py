@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
+import eval_skills as es
+from eval_skills.core.store import Store
 from eval_skills.core.viewer_pages import comparison_page, run_page
 from eval_skills.viewer.site import Site
 from eval_skills.viewer.statements import effect_statements, triggers_statements
@@ -46,3 +49,10 @@ def test_those_of_experiments_are_answered(runs_of: Runs) -> None:
     store, ids = runs_of
     for each in (*effect_statements(ids[0]).values(), *triggers_statements(ids[0]).values()):
         store.query(each)
+
+
+def test_figures_of_some_of_the_tasks_are_in_no_table_and_have_no_statement(tmp_path: Path) -> None:
+    tasks, folder = [{"id": each, "input": each, "expected": each.upper()} for each in "ab"], str(tmp_path / "store")
+    ids = [es.evaluate(skills=[str.upper], tasks=some, store=folder).run_id for some in (tasks, tasks[:1])]
+    compared = data_of(Site(Store(folder)).page(comparison_page(*ids)), "sql")
+    assert {"verdict-table", "figures-1", "statistics-1", "flips-1"} & compared.keys() == {"statistics-1", "flips-1"}

@@ -162,8 +162,8 @@ def test_p48_what_was_not_judged_before_is_no_improvement_and_no_latency_is_comp
     write_expectations(x="right", y="mended", z="same")
     document = rescoring_diff(again(of, store))
     [skill] = document.diff.skills
-    assert [(row.metric, row.good) for row in skill.rows] == [
-        ("completionRate", None), ("errorRate", None), ("compositeScore", None),
+    assert [(row.metric, row.delta, row.good) for row in skill.rows] == [
+        ("completionRate", None, None), ("errorRate", None, None), ("compositeScore", None, None),
     ]  # fmt: skip
     assert skill.statistics is not None
     assert (skill.statistics.tasks, skill.statistics.missing) == (2, None)
