@@ -100,7 +100,7 @@ class HttpAnswer:
         return response.model_copy(update=self._usage.known())
 
     def _partial(self, reply: HttpReply) -> ContractError | None:
-        """A part is an error where the whole was asked for (RFC 9110, section 15.3.7); a skill's own header may ask for a part."""
+        """A part is an error where the whole was asked for (RFC 9110, section 15.3.7); a skill's own header may ask for it."""
         template = self._config.request_template
         sent = [*self._config.headers, *(template.headers if template is not None else ())]
         if reply.status != HTTPStatus.PARTIAL_CONTENT or "range" in map(str.lower, sent):
