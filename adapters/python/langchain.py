@@ -185,12 +185,25 @@ def final_text(messages: list[dict[str, Any]]) -> str:
 
 
 def usage_of(usages: list[dict[str, Any] | None]) -> Usage | None:
-    """The sum of LangChain's usage metadata, None if none was reported."""
+    """The sum of LangChain's usage metadata. None where none was reported, and where something in it is not a number of tokens:
+    a part of them would look like all, and a right answer is not lost for its count."""
     known = [usage for usage in usages if usage]
     if not known:
         return None
-    prompt, completion = (sum(usage.get(key) or 0 for usage in known) for key in ("input_tokens", "output_tokens"))
-    return Usage(prompt_tokens=prompt, completion_tokens=completion)
+    try:
+        prompt, completion = (sum(_count(usage.get(key)) for usage in known) for key in ("input_tokens", "output_tokens"))
+        return Usage(prompt_tokens=prompt, completion_tokens=completion)
+    except (AttributeError, ValueError):
+        return None
+
+
+def _count(found: Any) -> int:
+    """Raises ValueError where it is not a count."""
+    if found is None:
+        return 0
+    if not isinstance(found, int) or isinstance(found, bool) or found < 0:
+        raise ValueError(f"not a number of tokens: {str(found)[:40]!r}")
+    return found
 
 
 def _role(message: dict[str, Any]) -> str:

@@ -207,7 +207,8 @@ COMPARISON_SCHEMA = _schema(
 period in which it ran.
 
 `mode` is that of the backfill. `tasks` are the tasks that both sides ran, paired; `mean_difference`, its interval and p are
-about these alone, where `completion_delta` is the difference of the two completion rates. `revision` is the commit of a replay.
+about these alone, and so is `completion_delta` where the sides did not run the same tasks (unknown where they share none);
+else it is the difference of the two completion rates. `revision` is the commit of a replay.
 A period in which nothing could be evaluated has one row without a skill, whose `explanation` says why. `digest` stands for all
 that went into the period. `unjudged_items`, the same in all rows of a period, are the items of its stored answers that the judge
 failed; as long as there are some the next backfill asks about them again.

@@ -71,9 +71,8 @@ def _row(skill: SkillDiff, before: Mapping[Key, PeriodResult], after: Mapping[Ke
     interval = now.report.summary.confidence_interval
     row |= {f"ci_{name}": getattr(interval, name) for name in ("lower", "upper", "level", "method")}
     row |= _figures(now.report, "") | (_figures(then.report, "before_") if then else {})
-    rates = row["completion_rate"], row.get("before_completion_rate")
-    if None not in rates:
-        row["completion_delta"] = rates[0] - rates[1]
+    if None not in (row["completion_rate"], row.get("before_completion_rate")):
+        row["completion_delta"] = next(figure.delta for figure in skill.rows if figure.metric == "completionRate")
     if (statistics := skill.statistics) is not None:
         row |= {name: getattr(statistics, name) for name in ("tasks", "mean_difference", "p_value", "adjusted_p")}
         row |= {"difference_lower": statistics.interval.lower, "difference_upper": statistics.interval.upper}

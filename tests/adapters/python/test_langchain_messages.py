@@ -159,7 +159,6 @@ def test_what_an_error_tells_is_translated_as_an_answer_is() -> None:
         {"type": 3},
         {"type": "tool", "tool_call_id": ["unhashable"]},
         {"type": "ai", "tool_calls": [{"name": "a", "id": 7}]},
-        {"type": "ai", "usage_metadata": "many"},
     ],
 )
 def test_what_cannot_be_translated_stays(message: dict[str, Any]) -> None:
@@ -174,5 +173,7 @@ def test_an_error_without_messages_tells_of_no_calls(known: SkillResponse) -> No
 
 def test_sums_and_texts_of_nothing() -> None:
     assert usage_of([None, {}]) is None
+    not_counts = ({"input_tokens": -1}, {"output_tokens": 10**30}, {"input_tokens": "5"}, {"input_tokens": True}, "5")
+    assert [usage_of([{"input_tokens": 1, "output_tokens": 1}, usage]) for usage in not_counts] == [None] * 5  # type: ignore[list-item]
     assert usage_of([{"input_tokens": 1}, {"output_tokens": 2}]) == Usage(prompt_tokens=1, completion_tokens=2)
     assert (text_of(None), text_of([]), text_of([IMAGE])) == ("", "", "")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from eval_skills.core.store import Store, land_reports
-from tests.engine.backfill.backfills import DAY, RIGHT, START, WRONG, Days, backfill, content, shown
+from tests.engine.backfill.backfills import DAY, RIGHT, START, TASKS, WRONG, Days, backfill, content, shown
 
 if TYPE_CHECKING:
     from tests.engine.evaluations import LandedRun
@@ -30,6 +30,16 @@ def test_each_day_is_compared_with_the_one_before_paired_by_task(store: Store, d
     assert worse["adjusted_p"] == pytest.approx(1 / 2**8)
     assert summary.rows[2]["run_id"] == third
     assert summary.line == "recompute: 3 periods; 1 worse, 1 inconclusive"
+
+
+def test_the_change_is_that_of_the_tasks_of_both_days(store: Store, days: Days) -> None:
+    half = dict.fromkeys(TASKS[:4], "right")
+    days(WRONG | half, half, dict.fromkeys(TASKS[4:], "right"))
+    assert shown(backfill(store)) == [
+        ("2026-03-01", 0.5, None, None),
+        ("2026-03-02", 1.0, 0.0, "inconclusive"),  # the four that went wrong did not run
+        ("2026-03-03", 1.0, None, "inconclusive"),  # other tasks
+    ]
 
 
 def test_a_day_of_an_outage_has_no_completion_and_is_compared_with_nothing(store: Store, landed_run: LandedRun) -> None:
