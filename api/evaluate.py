@@ -6,8 +6,7 @@ import asyncio
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
-from tempfile import TemporaryDirectory
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self, Unpack
 
@@ -21,6 +20,7 @@ from eval_skills.core.config.values import LOCAL
 from eval_skills.core.errors import UsageError
 from eval_skills.core.models import SkillCompletionReport
 from eval_skills.core.store import Store
+from eval_skills.core.store.files import short_lived_folder
 from eval_skills.core.text import plural
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.evaluation.asyncio_support import run_on_own_loop
@@ -85,8 +85,8 @@ class _Asked:
     request: EvaluateRequest
     held: HeldInMemory
     own: OwnEvaluators
-    folder: TemporaryDirectory[str] | None
-    _open: ExitStack = field(default_factory=ExitStack)
+    is_kept: bool
+    _open: ExitStack
 
     def plan(self) -> RunPlan:
         """The checked plan of its run."""
@@ -109,7 +109,7 @@ class _Asked:
         return EvaluationResult(
             reports=sorted(reports, key=lambda report: order.index(report.skill_key)),
             run_id=summary.run_id,
-            store=None if self.folder else self.request.store,
+            store=self.request.store if self.is_kept else None,
             remarks=[in_python(each) for each in remarks],
             stopped=None if summary.stop_line is None else in_python(summary.stop_line),
             planned=summary.planned if summary.is_partial else None,
@@ -120,14 +120,12 @@ class _Asked:
         nor, without `store`, anything of the run."""
         again = f'have them again with the same call and resume="{summary.run_id}", retry_errors=True'
         rest = judge_rest(summary.run_id, summary.store)
-        if self.folder is not None:
+        if not self.is_kept:
             again = "give store=, so that resume= with retry_errors=True can have them again"
             line = line.replace(rest, "with a higher max_judge_cost; give store=, so that no skill is called again for it")
         return line.replace(have_again(summary.run_id, summary.store), again)
 
     def __enter__(self) -> Self:
-        if self.folder is not None:
-            self._open.callback(self.folder.cleanup)
         self._open.enter_context(self.own.known())
         return self
 
@@ -152,10 +150,11 @@ def _asked(skills: Any, tasks: Any, store: Any, options: Mapping[str, Any], *, p
     own.refuse_elsewhere(request.task_runner)
     held = HeldInMemory(found, asked.benchmark)
     places = {"benchmark": asked.benchmark.id} if asked.benchmark else asked.fields
-    folder = TemporaryDirectory(prefix="eval-skills-") if store is None else None
-    placed = evaluate_request(options, format=[], skills=named, store=folder.name if folder else _path_of(store), **places)
-    unused = {"output_dir": str(Store(placed.store).layout.root)}  # of reports: none are written, and it must be writable
-    return _Asked(placed.model_copy(update=unused), held, own, folder)
+    with ExitStack() as opened:
+        place = opened.enter_context(short_lived_folder()) if store is None else _path_of(store)
+        placed = evaluate_request(options, format=[], skills=named, store=place, **places)
+        unused = {"output_dir": str(Store(placed.store).layout.root)}  # of reports: none are written, and it must be writable
+        return _Asked(placed.model_copy(update=unused), held, own, store is not None, opened.pop_all())
 
 
 def _path_of(store: str | os.PathLike[str] | Store) -> str:

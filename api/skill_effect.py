@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Unpack
 
 from eval_skills.api.evaluators import OwnEvaluators
@@ -20,6 +19,7 @@ from eval_skills.core.models import Benchmark, SkillCompletionReport
 from eval_skills.core.skill_effect import Arm, ArmComparison, ArmFigures, SkillEffect, TaskEffect
 from eval_skills.core.skills import load_skills
 from eval_skills.core.store import Store
+from eval_skills.core.store.files import short_lived_folder
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.evaluation.in_process import evaluate_in_process
 from eval_skills.engine.evaluation.resume import plan_for
@@ -192,7 +192,7 @@ def _store_path(store: str | os.PathLike[str] | Store | None) -> Iterator[str]:
     if store is not None:
         yield store.path if isinstance(store, Store) else str(store)
         return
-    with TemporaryDirectory(prefix="eval-skills-") as folder:
+    with short_lived_folder() as folder:
         yield folder
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from functools import cache
 from pathlib import Path
 
 from eval_skills.benchmarks.importers import holds_cases
@@ -19,7 +20,13 @@ _ID = re.compile(r"[a-z0-9_-]+")
 
 def builtin_ids() -> list[str]:
     """The ids of the benchmarks that ship with the package, sorted."""
-    return _ids_in(BUILTIN_DIR)
+    return list(_built_in())
+
+
+@cache
+def _built_in() -> tuple[str, ...]:
+    """Of the installed package, which does not change while it runs; every plan asks for them."""
+    return tuple(_ids_in(BUILTIN_DIR))
 
 
 def known_ids(benchmarks_dir: Path | None = None) -> list[str]:

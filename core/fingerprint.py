@@ -8,6 +8,7 @@ import os
 import shutil
 import stat
 import subprocess
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -97,6 +98,18 @@ def digest_of_canonical(parts: Iterable[str]) -> str:
     for part in parts:
         digest.update(part.encode("ascii"))
     return _short(digest.hexdigest())
+
+
+@cache
+def installed_version(package: str) -> str:
+    """The version of an installed package, as it was when this process first asked: what it runs is what it imported then.
+
+    Raises:
+        importlib.metadata.PackageNotFoundError: it is not installed.
+    """
+    from importlib.metadata import version  # reads and parses the package's whole description
+
+    return version(package)
 
 
 def git_commit(path: Path) -> str | None:

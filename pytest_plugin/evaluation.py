@@ -183,8 +183,10 @@ def _landing(plan: RunPlan, folders: pytest.TempPathFactory) -> RunPlan:
     from dataclasses import replace
 
     from eval_skills.core.store import Store
+    from eval_skills.core.store.files import keep_briefly
 
     if "store" in plan.request.model_fields_set:
         return plan
     store = str(folders.mktemp("eval-store"))
+    keep_briefly(store)
     return replace(plan, store=Store(store), request=plan.request.model_copy(update={"store": store}))

@@ -23,8 +23,11 @@ PASS, FAIL, ERROR, TIMEOUT = range(len(STATUSES))
 _SLOTS_PER_ITEM = 8
 
 
-WholeRows: TypeAlias = "Callable[[IntArray], pd.DataFrame]"
-"""Gives the rows at these positions, in their order."""
+Columns: TypeAlias = dict[str, list[Any]]
+"""Some columns of some rows, each a list with a value for every row."""
+
+WholeRows: TypeAlias = Callable[[IntArray, Collection[str]], Columns]
+"""Gives the rows at these positions, in their order: those of the named columns that there are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +37,7 @@ class ItemTable:
     `order` are the positions of the rows in `frame`; the arrays beside it are in that order. `skills` are (id, version), `tasks`
     the task ids; `skill` and `task` are indices into them, `status` into `STATUSES`. `run` counts the run indices that occur.
     `score` is 0 for errors and timeouts: they earned nothing. `latency_ms` is NaN where unknown. `whole` gives the rows at some
-    positions with all their columns, where `frame` has but those that figures need.
+    positions with any of their columns, where `frame` has but those that figures need.
     """
 
     frame: pd.DataFrame
@@ -49,9 +52,12 @@ class ItemTable:
     latency_ms: FloatArray
     whole: WholeRows | None = None
 
-    def rows_at(self, positions: IntArray) -> pd.DataFrame:
-        """The rows at these positions of the frame, with all columns that are known."""
-        return self.frame.iloc[positions] if self.whole is None else self.whole(positions)
+    def columns_at(self, positions: IntArray, names: Collection[str]) -> Columns:
+        """The rows at these positions of the frame: those of the named columns that are known."""
+        if self.whole is not None:
+            return self.whole(positions, names)
+        rows = self.frame.iloc[positions]
+        return {name: rows[name].tolist() for name in names if name in rows}
 
     def amounts(self, name: str) -> FloatArray | None:
         """A column of numbers from 0 on in the table's order, NaN where unknown; None where the frame has no such column."""

@@ -249,16 +249,13 @@ def _rows(table: ItemTable, rows: slice) -> Iterator[dict[str, Any]]:
 
 
 def _part(table: ItemTable, rows: slice) -> Iterator[dict[str, Any]]:
-    frame = table.rows_at(table.order[rows])
-    columns = {name: frame[name].tolist() for name in ("score", "latency_ms")}
-    decoded = {name: frame[name].tolist() for name in _DECODERS if name in frame}
-    for index, (task, run, status) in enumerate(
-        zip(table.task[rows].tolist(), frame["run_index"].tolist(), table.status[rows].tolist(), strict=True)
-    ):
+    columns = table.columns_at(table.order[rows], ("run_index", "score", "latency_ms", *_DECODERS))
+    runs, figures = columns.pop("run_index"), {name: columns.pop(name) for name in ("score", "latency_ms")}
+    for index, (task, run, status) in enumerate(zip(table.task[rows].tolist(), runs, table.status[rows].tolist(), strict=True)):
         row = {"task_id": table.tasks[task], "run_index": int(run), "status": STATUSES[status], "passed": status == 0}
-        for name, values in columns.items():
+        for name, values in figures.items():
             row[name] = _number(values[index])
-        for name, values in decoded.items():
+        for name, values in columns.items():
             if (value := _DECODERS[name](values[index])) is not None:
                 row[name] = value
         yield row

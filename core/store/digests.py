@@ -11,7 +11,7 @@ import zlib
 from typing import TYPE_CHECKING
 
 from eval_skills.core.errors import RunError
-from eval_skills.core.store.files import make_folder, sync_folder
+from eval_skills.core.store.files import make_folder, sync_folder, sync_open
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,10 +43,11 @@ def record_digests(layout: Layout, digests: Mapping[str, str]) -> None:
     if not digests:
         return
     make_folder(layout.root, layout.mode)
-    fd = os.open(layout.root / DIGESTS_FILE, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, layout.mode & 0o666)
+    path = layout.root / DIGESTS_FILE
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, layout.mode & 0o666)
     try:
         os.write(fd, b"".join(digest_line(relative, digest) for relative, digest in digests.items()))
-        os.fsync(fd)
+        sync_open(fd, path)
     finally:
         os.close(fd)
     sync_folder(layout.root)

@@ -7,6 +7,7 @@ import fcntl
 import os
 import stat
 from contextlib import contextmanager
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from eval_skills.core.errors import RunError, UsageError
@@ -94,6 +95,27 @@ def replace_durably(scratch: Path, path: Path) -> None:
     sync_folder(path.parent)
 
 
+_short_lived: set[str] = set()
+
+
+def keep_briefly(folder: str) -> frozenset[str]:
+    """Let nothing below `folder` wait for the disk, in this process: who will not need it soon does not after a power cut."""
+    below = frozenset({f"{folder}/", f"{os.path.realpath(folder)}/"})
+    _short_lived.update(below)
+    return below
+
+
+@contextmanager
+def short_lived_folder() -> Iterator[str]:
+    """A new folder, removed at the end, in which nothing waits for the disk."""
+    with TemporaryDirectory(prefix="eval-skills-") as folder:
+        below = keep_briefly(folder)
+        try:
+            yield folder
+        finally:
+            _short_lived.difference_update(below)
+
+
 def sync_file(path: Path) -> None:
     """Return when the content of the file is on disk."""
     _sync(path, os.O_RDONLY)
@@ -105,11 +127,23 @@ def sync_folder(path: Path) -> None:
 
 
 def _sync(path: Path, flags: int) -> None:
+    if _is_short_lived(path):
+        return
     fd = os.open(path, flags | os.O_CLOEXEC)
     try:
         os.fsync(fd)
     finally:
         os.close(fd)
+
+
+def sync_open(fd: int, path: Path) -> None:
+    """Return when the content of the open file, which is at `path`, is on disk."""
+    if not _is_short_lived(path):
+        os.fsync(fd)
+
+
+def _is_short_lived(path: Path) -> bool:
+    return bool(_short_lived) and f"{path}/".startswith(tuple(_short_lived))
 
 
 def is_locked(journal: Path) -> bool:

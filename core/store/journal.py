@@ -15,7 +15,7 @@ from eval_skills.core.errors import InputError, RunError
 from eval_skills.core.models import ItemResult, Model
 from eval_skills.core.redaction import Redaction
 from eval_skills.core.store.digests import Seal, with_checksum, without_checksum
-from eval_skills.core.store.files import RunLock, openness, sync_folder
+from eval_skills.core.store.files import RunLock, openness, sync_folder, sync_open
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -281,7 +281,7 @@ class Journal:
 
     def _sync(self, fd: int) -> None:
         try:
-            os.fsync(fd)
+            sync_open(fd, self.path)
         except OSError as error:
             self._sync_failure = error
 
@@ -302,7 +302,7 @@ def _open_whole(path: Path) -> int:
         size = os.fstat(fd).st_size
         if (whole := _end_of_last_line(fd, size)) < size:
             os.ftruncate(fd, whole)
-            os.fsync(fd)
+            sync_open(fd, path)
         for folder in path.parents[:3]:  # the run's, runs/ and the store: a process that was stopped may not have synced them
             sync_folder(folder)
     except BaseException:

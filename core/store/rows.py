@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from functools import cache
 from typing import TYPE_CHECKING, Any, cast
 
 import pyarrow as pa
@@ -91,12 +92,18 @@ def results_of(table: pa.Table) -> list[ItemResult]:
     return [_readable_result(row) for row in table.to_pylist()]
 
 
+@cache
+def _said_by(part: type[Model]) -> tuple[str, ...]:
+    """The columns of a report that this part of it has under their own names."""
+    return tuple(name for name in REPORT_SCHEMA.names if name in part.model_fields or hasattr(part, name))
+
+
 def report_row(report: SkillCompletionReport, *, run_id: str, benchmark_version: str | None, origin: str) -> dict[str, Any]:
     """The row of one skill's report, under the names of `REPORT_SCHEMA`; its items live in the other table."""
     summary = report.summary
     row: dict[str, Any] = dict.fromkeys(REPORT_SCHEMA.names)
-    for part in (report, summary, report.latency, report.token_cost, report.ranking):
-        row |= {name: getattr(part, name) for name in row if hasattr(part, name)}
+    for part in filter(None, (report, summary, report.latency, report.token_cost, report.ranking)):
+        row |= {name: getattr(part, name) for name in _said_by(type(part))}
     row |= {f"ci_{name}": getattr(summary.confidence_interval, name) for name in ("lower", "upper", "level", "method")}
     if (counts := summary.counts) is not None:
         row |= {column: getattr(counts, name) for name, column in _COUNT_COLUMNS.items()}

@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from datetime import datetime
-from importlib.metadata import version
 
 from eval_skills.core.errors import InputError, UserError
-from eval_skills.core.fingerprint import digest_of_json
+from eval_skills.core.fingerprint import digest_of_json, installed_version
 from eval_skills.core.store import Manifest, Store, started_at
 from eval_skills.engine.backfill.recompute import todays_benchmark
 from eval_skills.engine.backfill.request import BackfillRequest
@@ -72,7 +71,7 @@ class StoredRuns:
         content = {
             "items": self._store.tables.digest("items", run_id),
             "benchmark": digest_of_json(benchmark.to_json()) if benchmark else None,
-            "version": version("eval-skills"),
+            "version": installed_version("eval-skills"),
         }
         return digest_of_json(content)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, get_args, get_origin
@@ -87,21 +88,30 @@ def redacted_request(redaction: Redaction, request: dict[str, Any]) -> dict[str,
 
 
 def _redacted(model: type[Model], redaction: Redaction, options: dict[str, Any]) -> dict[str, Any]:
-    fields = {field.alias or name: field for name, field in model.model_fields.items()}
+    fields, defaults = _fields(model)
     groups = {
         name: _redacted(group, redaction, options[name])
         for name, field in fields.items()
         if is_model(group := field.annotation) and isinstance(options.get(name), dict)
     }
-    free = [name for name in options if name not in groups and not _is_ours(fields.get(name), name, options[name])]
+    free = [
+        name
+        for name, value in options.items()
+        if name not in groups and not (name in fields and (value == defaults[name] or _is_ours(fields[name], name)))
+    ]
     cleaned = redaction.data([options[name] for name in free])  # together: a secret may be split over two of them
     return options | groups | dict(zip(free, cleaned, strict=True))
 
 
-def _is_ours(field: FieldInfo | None, name: str, value: Any) -> bool:
-    if field is None:
-        return False
-    return name in _NAMES or value == field.get_default(call_default_factory=True) or _is_fixed(field.annotation, field.metadata)
+@cache
+def _fields(model: type[Model]) -> tuple[dict[str, FieldInfo], dict[str, Any]]:
+    """The fields of a model and their defaults, by how JSON calls them."""
+    fields = {field.alias or name: field for name, field in model.model_fields.items()}
+    return fields, {name: field.get_default(call_default_factory=True) for name, field in fields.items()}
+
+
+def _is_ours(field: FieldInfo, name: str) -> bool:
+    return name in _NAMES or _is_fixed(field.annotation, field.metadata)
 
 
 def _is_fixed(kind: Any, marks: Sequence[Any] = ()) -> bool:

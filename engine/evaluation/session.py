@@ -8,7 +8,6 @@ import platform
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from importlib.metadata import version
 from pathlib import Path
 from time import monotonic
 from types import TracebackType
@@ -16,7 +15,7 @@ from typing import Self
 
 from eval_skills.adapters.throttling import run_is_over
 from eval_skills.core.errors import InputError, RunError
-from eval_skills.core.fingerprint import digest_of_folder, digest_of_json, git_commit
+from eval_skills.core.fingerprint import digest_of_folder, digest_of_json, git_commit, installed_version
 from eval_skills.core.models import Attempt, Skill
 from eval_skills.core.rate_limits.pace import MAX_WAIT_S
 from eval_skills.core.rate_limits.services import MAX_THROTTLED_S, Throttled
@@ -332,7 +331,7 @@ def manifest_of(plan: RunPlan) -> Manifest:
             digest=plan.digests["benchmark"],
             path=str(plan.benchmark_path) if plan.benchmark_path else None,
         ),
-        versions={"python": platform.python_version(), **{name: version(name) for name in _RECORDED_VERSIONS}},
+        versions={"python": platform.python_version(), **{name: installed_version(name) for name in _RECORDED_VERSIONS}},
         scorers=scorer_digests(plan.scorings.values(), plan.benchmark_path),
         git_commit=git_commit(Path.cwd()),
         platform=platform.platform(),

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 
 from eval_skills.core.config.judging import JudgeOptions
-from eval_skills.core.fingerprint import digest_of_json
+from eval_skills.core.fingerprint import digest_of_json, installed_version
 from eval_skills.core.models import Benchmark
 from eval_skills.core.models.base import collection_paused
 from eval_skills.engine.definition.benchmark import (
@@ -64,7 +63,7 @@ def scoring_basis(options: ScoringOptions, then: EvaluateRequest) -> ScoringBasi
     if judges_of(scorings) is not None:
         content["judge"] = request.llm.deciding
     expectation = digest_of_json(content)
-    digest = digest_of_json({"expectation": expectation, "version": version("eval-skills")})
+    digest = digest_of_json({"expectation": expectation, "version": installed_version("eval-skills")})
     return ScoringBasis(request, benchmark, folder, scorings, digests, expectation, digest)
 
 

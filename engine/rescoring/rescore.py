@@ -7,10 +7,10 @@ import platform
 from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from importlib.metadata import version
 from typing import Any
 
 from eval_skills.core.errors import RunError
+from eval_skills.core.fingerprint import installed_version
 from eval_skills.core.models import EvalTask, ItemResult, SkillResponse, Usage
 from eval_skills.core.redaction import Redaction
 from eval_skills.core.store import (
@@ -192,7 +192,7 @@ def _manifest(plan: Rescoring, results: Sequence[ItemResult]) -> Manifest:
             digest=basis.digests["benchmark"],
             path=str(basis.folder) if basis.folder else None,
         ),
-        versions={"python": platform.python_version(), "eval-skills": version("eval-skills")},
+        versions={"python": platform.python_version(), "eval-skills": installed_version("eval-skills")},
         git_commit=plan.manifest.git_commit if plan.manifest else None,
         platform=platform.platform(),
         planned_items=len(results),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from eval_skills.core.diff.until import Decision
+    from eval_skills.core.metrics.item_table import Columns
     from eval_skills.core.statistics.rates import IntArray
 
 MAX_DETAILED_ITEMS = 100_000
@@ -244,7 +246,7 @@ def skill_reports_of(
     """
     from eval_skills.core.metrics.reports import skill_reports
 
-    rows = None if whole is None else partial(_rows_at, whole)
+    rows = None if whole is None else partial(_columns_at, whole)
     found = skill_reports(items, benchmark, timeout_ms, task_results=detailed, whole=rows)
     reports = [_with_calls(report) for report in found]
     if len(reports) < 2 or benchmark.id == OWN_TESTS:
@@ -252,9 +254,9 @@ def skill_reports_of(
     return rank_reports(reports, Outcomes.of_items(items))
 
 
-def _rows_at(table: pa.Table, positions: IntArray) -> pd.DataFrame:
-    rows: pd.DataFrame = table.take(positions).to_pandas(maps_as_pydicts="strict")
-    return rows
+def _columns_at(table: pa.Table, positions: IntArray, names: Collection[str]) -> Columns:
+    chosen = table.select([name for name in names if name in table.column_names]).take(positions)
+    return {name: chosen[name].to_pylist() for name in chosen.column_names}
 
 
 def _with_calls(report: SkillCompletionReport) -> SkillCompletionReport:

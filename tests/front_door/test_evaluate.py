@@ -225,6 +225,15 @@ def test_nothing_is_kept_without_a_store(tmp_path: Path, monkeypatch: pytest.Mon
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
 
 
+def test_only_what_is_kept_waits_for_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    synced = Mock(wraps=os.fsync)
+    monkeypatch.setattr(os, "fsync", synced)
+    es.evaluate(upper, TASKS)
+    assert synced.call_count == 0
+    es.evaluate(upper, TASKS, store=tmp_path / "store")
+    assert synced.call_count > 0
+
+
 def test_a_store_keeps_the_run(tmp_path: Path) -> None:
     store = es.Store(tmp_path / "store")
     result = es.evaluate(upper, TASKS, store=store, runs=2)

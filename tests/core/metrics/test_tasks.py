@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from datetime import UTC, datetime
 from typing import Any
 
@@ -9,7 +10,7 @@ import pandas as pd
 import pytest
 
 from eval_skills.core.errors import InputError
-from eval_skills.core.metrics.item_table import item_table
+from eval_skills.core.metrics.item_table import Columns, item_table
 from eval_skills.core.metrics.tasks import expectation_of, task_results_of
 from eval_skills.core.models import Benchmark, EvalTask, TaskResult
 from eval_skills.core.statistics.rates import IntArray
@@ -168,9 +169,9 @@ def test_whole_rows_may_come_from_elsewhere_a_part_at_a_time(monkeypatch: pytest
     ]  # fmt: skip
     frame, asked_for = pd.DataFrame(rows), []
 
-    def whole(positions: IntArray) -> pd.DataFrame:
+    def whole(positions: IntArray, names: Collection[str]) -> Columns:
         asked_for.append(len(positions))
-        return frame.iloc[positions]
+        return {name: frame[name].iloc[positions].tolist() for name in names if name in frame}
 
     table = item_table(frame.drop(columns="output"), [], whole)
     found = task_results_of(table, slice(1, 6), BENCHMARK)
