@@ -14,7 +14,7 @@ from eval_skills.core.models import Skill
 from eval_skills.core.skills import SKILL_FILE
 from eval_skills.core.text import one_line
 from eval_skills.scaffolding.draft import Draft
-from eval_skills.scaffolding.names import skill_name, unique_id
+from eval_skills.scaffolding.names import MAX_NAME, skill_name, unique_id
 from eval_skills.scaffolding.network import outside_addresses
 from eval_skills.scaffolding.openapi.document import Document, mapping, sequence
 from eval_skills.scaffolding.openapi.example import sample
@@ -24,10 +24,16 @@ FIRST_VERSION = "1.0.0"
 _SEMVER = re.compile(r"\d+\.\d+\.\d+")
 _ID = re.compile(r"[a-z0-9_-]+")
 
+LONGEST_NAME = 128
+"""Characters of a tool's name, by MCP. The skill of a tool with a longer name has an id of the first `_SHORT` of them: the id
+names a folder."""
+_SHORT = 60
+
 
 @dataclass(frozen=True, slots=True)
 class ToolDescription:
-    """A tool as its server describes it; `open_world` is whether it deals with things outside, None where that is not said."""
+    """A tool as its server describes it; `open_world` is whether it deals with things outside, None where that is not said, and
+    `may_destroy` whether the server's hints say that a call may destroy something."""
 
     name: str
     title: str = ""
@@ -35,6 +41,7 @@ class ToolDescription:
     input_schema: Mapping[str, Any] = field(default_factory=dict)
     output_schema: Mapping[str, Any] = field(default_factory=dict)
     open_world: bool | None = None
+    may_destroy: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,25 +86,37 @@ def _skill(tool: ToolDescription, skill_id: str, server: ToolServer) -> Skill:
         adapter_type="mcp",
         entrypoint=server.entrypoint,
         adapter_config={**own, **server.adapter_config},
-        metadata=({"mcpServer": server.name} if server.name else {}) | _world(tool),
+        metadata=({"mcpServer": server.name} if server.name else {}) | _hints(tool),
     )
 
 
-OPEN_WORLD = "openWorld"
-"""What a server says of whether the tool deals with things outside, in the metadata of the skill."""
+OPEN_WORLD, MAY_DESTROY = "openWorld", "mayDestroy"
+"""In the metadata of the skill: whether a tool deals with things outside, and whether it may destroy some, as its server says."""
 
 
-def _world(tool: ToolDescription) -> dict[str, Any]:
-    return {} if tool.open_world is None else {OPEN_WORLD: tool.open_world}
+def _hints(tool: ToolDescription) -> dict[str, Any]:
+    world = {} if tool.open_world is None else {OPEN_WORLD: tool.open_world}
+    return world | ({MAY_DESTROY: True} if tool.may_destroy else {})
 
 
 def _id_of(name: str) -> str:
-    if _ID.fullmatch(name):
-        return name
+    short = name if len(name) <= LONGEST_NAME else name[:_SHORT]
+    if _ID.fullmatch(short):
+        return short
     try:
-        return skill_name(re.sub(r"[^\w-]+", "-", name).strip("-") or "tool").id[:60]
-    except UsageError:  # a name in another script, or a very long one
+        return skill_name(re.sub(r"[^\w-]+", "-", short[:MAX_NAME]).strip("-") or "tool").id[:_SHORT]
+    except UsageError:  # a name in another script
         return "tool"
+
+
+def shortened_names(skills: Sequence[Skill]) -> list[str]:
+    """A remark on each skill whose id is the beginning of a name that is too long for one."""
+    names = ((skill, str(skill.adapter_config.get("tool", skill.id))) for skill in skills)
+    return [
+        f"the name of the tool {one_line(name, 40)} has {len(name)} characters, so its skill is called {skill.id}"
+        for skill, name in names
+        if len(name) > LONGEST_NAME
+    ]
 
 
 def _text(skill: Skill) -> str:
@@ -110,7 +129,8 @@ def starter_benchmark(skill: Skill) -> dict[str, Any] | None:
     is required, one with all defaults.
 
     Any answer that is not an error passes, and with an output schema it must fit. None where the schema gives too little: an
-    invented value would only test that the tool refuses it. None either where only an outside network could give an answer.
+    invented value would only test that the tool refuses it. None either where only an outside network could give an answer, or
+    where a call may destroy something.
     """
     if not (inputs := _Given.of_skill(skill).inputs):
         return None
@@ -148,7 +168,10 @@ class _Given:
 
     @classmethod
     def of_skill(cls, skill: Skill) -> _Given:
-        """The inputs with which a test can pass without an outside network, as far as the tool's description tells."""
+        """The inputs with which a test can pass without an outside network or harm, as far as the tool's description tells."""
+        if skill.metadata.get(MAY_DESTROY) is True:
+            hints = "by its server's hints, a call may destroy something (destructiveHint, readOnlyHint)"
+            return cls([], f"{hints}; write a test against a server whose data you can lose")
         given = cls.of(skill.input_schema)
         advice = "write a test against a server of your own"
         if not given.inputs or skill.metadata.get(OPEN_WORLD) is False:

@@ -19,7 +19,7 @@ from eval_skills.adapters.process.streams import last_lines
 from eval_skills.core.errors import ContractError, InfraError, ItemError, SkillCrashed, SkillNotStarted, SkillUnavailable
 
 if TYPE_CHECKING:
-    from mcp_types import LoggingMessageNotificationParams, Tool
+    from mcp_types import LoggingMessageNotificationParams, Tool, ToolAnnotations
 
     from eval_skills.adapters.mcp.transport import Transport
 
@@ -191,7 +191,8 @@ class McpSession:
 class ServerTool:
     """A tool as its server describes it; `title` and `description` may be empty, and so may the schema of its output.
 
-    `open_world` is what its server says of whether it deals with things outside; None where it says nothing.
+    `open_world` is what its server says of whether it deals with things outside; None where it says nothing. `may_destroy` is
+    whether a call may destroy something by the server's hints; False, too, where it gives no hints.
     """
 
     name: str
@@ -200,6 +201,7 @@ class ServerTool:
     input_schema: dict[str, Any] = field(default_factory=dict)
     output_schema: dict[str, Any] = field(default_factory=dict)
     open_world: bool | None = None
+    may_destroy: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,6 +232,7 @@ async def list_tools(server: McpServer) -> ToolListing:
                 tool.input_schema,
                 tool.output_schema or {},
                 tool.annotations.open_world_hint if tool.annotations is not None else None,
+                _may_destroy(tool.annotations),
             )
             for tool in session.tools.values()
         ]
@@ -237,6 +240,13 @@ async def list_tools(server: McpServer) -> ToolListing:
         return ToolListing(tools, name, version, client.protocol_version)
     finally:
         await session.close()
+
+
+def _may_destroy(hints: ToolAnnotations | None) -> bool:
+    """By MCP, `destructiveHint` counts where a tool is not read-only, and is true where only `readOnlyHint` is said."""
+    if hints is None or hints.read_only_hint:
+        return False
+    return hints.destructive_hint or (hints.destructive_hint is None and hints.read_only_hint is False)
 
 
 def leaves(error: BaseException) -> list[BaseException]:

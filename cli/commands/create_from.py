@@ -37,7 +37,7 @@ def create_from_mcp(
 ) -> int:
     """Write a ``skill.json`` for each tool of `server` into `folder`, or for the one tool `name`."""
     from eval_skills.scaffolding.draft import write_drafts
-    from eval_skills.scaffolding.mcp import draft_tool_skills, why_no_starter
+    from eval_skills.scaffolding.mcp import draft_tool_skills, shortened_names, why_no_starter
 
     skills = offered_skills("--from-mcp", server, pass_env, auth_token_env)
     chosen = [skill for skill in skills if name in {None, skill.id, skill.adapter_config.get("tool")}]
@@ -46,6 +46,8 @@ def create_from_mcp(
         raise UsageError(f"--name {name!r} is not a tool of the server{nearest(str(name), ids)}; it offers {', '.join(ids)}")
     drafts = draft_tool_skills(chosen, folder)
     write_drafts(drafts, force=force)
+    for remark in shortened_names(chosen):
+        current().remark(remark)
     _show_mcp(drafts, [why_no_starter(skill) for skill in chosen])
     return 0
 
@@ -164,7 +166,12 @@ def offered_skills(option: str, server: str, pass_env: Sequence[str] | None, aut
         raise UsageError(f"{option} {str(reached)!r}: {error}") from None
     if not offer.tools:
         raise UsageError(f"{option} {str(reached)!r}: the server offers no tools")
-    tools = [ToolDescription(**asdict(tool)) for tool in offer.tools]
+    tools = [ToolDescription(**asdict(tool)) for tool in offer.tools if tool.name.strip()]
+    if not tools:
+        raise UsageError(f"{option} {str(reached)!r}: the server offers no tool that has a name")
+    if unnamed := len(offer.tools) - len(tools):
+        each = "1 tool that has" if unnamed == 1 else f"{unnamed} tools that have"
+        current().remark(f"the server lists {each} no name: left out, since a tool is called by its name")
     entrypoint = anchored(server, Path.cwd())
     return tool_skills(tools, ToolServer(entrypoint=entrypoint, adapter_config=config, name=offer.name, version=offer.version))
 

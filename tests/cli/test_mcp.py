@@ -8,9 +8,10 @@ import shlex
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -77,11 +78,12 @@ def test_the_variables_that_a_server_needs_are_passed_and_noted(
 
 
 class _Guarded(BaseHTTPRequestHandler):
-    """A server of protocol 2025-06-18 that lists one tool to whoever has the token."""
+    """A server of protocol 2025-06-18 that lists its tools to whoever has the token."""
+
+    tools: ClassVar[list[Any]] = [{"name": "secret_tool", "inputSchema": {"type": "object"}}]
 
     def do_POST(self) -> None:
         message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        listed = {"tools": [{"name": "secret_tool", "inputSchema": {"type": "object"}}]}
         about = {
             "protocolVersion": "2025-06-18",
             "capabilities": {"tools": {}},
@@ -92,7 +94,7 @@ class _Guarded(BaseHTTPRequestHandler):
         elif message["method"] == "initialize":
             self.reply(200, {"jsonrpc": "2.0", "id": message["id"], "result": about})
         elif message["method"] == "tools/list":
-            self.reply(200, {"jsonrpc": "2.0", "id": message["id"], "result": listed})
+            self.reply(200, {"jsonrpc": "2.0", "id": message["id"], "result": {"tools": self.tools}})
         elif "id" in message:
             self.reply(200, {"jsonrpc": "2.0", "id": message["id"], "error": {"code": -32601, "message": "Method not found"}})
         else:
@@ -111,15 +113,62 @@ class _Guarded(BaseHTTPRequestHandler):
         """Say nothing."""
 
 
-@pytest.fixture
-def guarded_url() -> Iterator[str]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _Guarded)
+@contextmanager
+def _served(handler: type[_Guarded]) -> Iterator[str]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
     thread.start()
     yield f"http://127.0.0.1:{server.server_port}/mcp"
     server.shutdown()
     server.server_close()
     thread.join()
+
+
+@pytest.fixture
+def guarded_url() -> Iterator[str]:
+    with _served(_Guarded) as url:
+        yield url
+
+
+CITY = {"type": "object", "required": ["city"], "properties": {"city": {"default": "Bern"}}}
+
+
+class _Odd(_Guarded):
+    """Tools without a name, with too long a one, and with hints of what a call does."""
+
+    tools: ClassVar[list[Any]] = [
+        {"name": name, "inputSchema": CITY, "annotations": hints}
+        for name, hints in [
+            ("", {}),
+            ("x" * 300, {}),
+            ("said", {"destructiveHint": True}),
+            ("implied", {"readOnlyHint": False}),
+            ("adds", {"readOnlyHint": False, "destructiveHint": False}),
+            ("reads", {"readOnlyHint": True, "destructiveHint": True}),
+        ]
+    ]
+
+
+def test_odd_tools_keep_no_other_from_being_created_and_none_that_destroys_is_called(
+    place: Any, run_here: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GUARDED_TOKEN", "s3cret-t0ken")
+    with _served(_Odd) as url:
+        result = run_here("create", "--from-mcp", url, "--auth-token-env", "GUARDED_TOKEN", "--output-dir", "tools", "--json")
+    assert result.code == 0, result.err
+    assert "lists 1 tool that has no name: left out" in result.err
+    assert "has 300 characters, so its skill is called xxx" in result.err
+    tested = {skill["id"]: len(skill["files"]) == 2 for skill in result.json["skills"]}
+    assert tested == {"x" * 60: True, "said": False, "implied": False, "adds": True, "reads": True}
+    assert load_skill(place.folder / "tools/said").metadata["mayDestroy"] is True
+
+
+def test_a_server_whose_tools_have_no_names_offers_none(run_here: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GUARDED_TOKEN", "s3cret-t0ken")
+    with _served(type("_Nameless", (_Odd,), {"tools": _Odd.tools[:1]})) as url:
+        result = run_here("find", "--mcp", url, "--auth-token-env", "GUARDED_TOKEN")
+    assert result.code == 2
+    assert "offers no tool that has a name" in result.err
 
 
 def test_p22_a_url_that_wants_a_token_gets_that_of_a_variable(

@@ -16,6 +16,7 @@ from eval_skills.scaffolding.mcp import (
     ToolDescription,
     ToolServer,
     draft_tool_skills,
+    shortened_names,
     starter_benchmark,
     tool_skills,
     why_no_starter,
@@ -130,19 +131,32 @@ def test_no_test_expects_what_only_an_outside_network_gives(
     assert (None if benchmark is None else [task["inputData"] for task in benchmark["tasks"]]) == inputs
 
 
+def test_no_test_calls_what_may_destroy_something() -> None:
+    [skill] = tool_skills([ToolDescription("wipe", "Wipe", "", INSIDE, may_destroy=True)], SERVER)
+    assert starter_benchmark(skill) is None
+    assert "may destroy something (destructiveHint, readOnlyHint); write a test against a server" in why_no_starter(skill)
+
+
 @pytest.mark.parametrize(
     ("names", "ids"),
     [
         pytest.param(["get_time"], ["get_time"], id="an-id-already"),
         pytest.param(["Get.Time", "get-time"], ["get-time", "get-time-2"], id="made-and-equal"),
         pytest.param(["a/b c", "天気", "", "../../etc"], ["a-b-c", "tool", "tool-2", "etc"], id="signs"),
-        pytest.param(["x" * 300 + "Y"], ["tool"], id="long"),
+        pytest.param(["x" * 128], ["x" * 128], id="as-long-as-mcp-allows"),
+        pytest.param(["A.b" * 40], ["a-b" * 20], id="made-of-a-long-one"),
+        pytest.param(["x" * 300, "x" * 300 + "Y"], ["x" * 60, "x" * 60 + "-2"], id="longer"),
     ],
 )
 def test_every_tool_gets_an_id_of_its_own_and_keeps_its_name(names: list[str], ids: list[str]) -> None:
     skills = tool_skills([ToolDescription(name) for name in names], SERVER)
     assert [skill.id for skill in skills] == ids
     assert [skill.adapter_config.get("tool", skill.id) for skill in skills] == names
+
+
+def test_a_skill_whose_id_is_a_part_of_its_tools_name_is_remarked() -> None:
+    skills = tool_skills([ToolDescription(name) for name in ("ok", "x" * 300)], SERVER)
+    assert shortened_names(skills) == [f"the name of the tool {'x' * 40}… has 300 characters, so its skill is called {'x' * 60}"]
 
 
 @pytest.mark.parametrize(("version", "kept"), [("1.26.0", "1.26.0"), ("2", "1.0.0"), ("", "1.0.0"), ("1.0.0rc1", "1.0.0")])
