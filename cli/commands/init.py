@@ -6,7 +6,7 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -14,6 +14,8 @@ from cyclopts import Parameter
 
 from eval_skills.cli.context import current, print_json
 from eval_skills.core.config import load_config
+from eval_skills.core.config.layers import HOME_FILE
+from eval_skills.core.config.options import option_of
 
 if TYPE_CHECKING:
     from eval_skills.core.config import LayeredConfig
@@ -48,7 +50,8 @@ def init_command(
         if part.state != "kept":
             check_folder(part.path.parent, "--dir", "a project")
     write_project(parts)
-    _show(places, parts, _remarks(places, layers, is_config_kept=parts[0].state == "kept"))
+    kept = parts[0].state == "kept"
+    _show(places, parts, _unsaid(places, layers) if kept else {}, _named_config(places) if kept else [])
     return 0
 
 
@@ -62,22 +65,31 @@ def _configuration_in(root: Path) -> LayeredConfig:
     )
 
 
-def _remarks(places: ProjectFolders, layers: LayeredConfig, *, is_config_kept: bool) -> list[str]:
+def _unsaid(places: ProjectFolders, layers: LayeredConfig) -> dict[str, str]:
+    """What `run` has to be told to evaluate this project: neither the configuration that was kept nor a variable says it."""
     from eval_skills.scaffolding.project import own_benchmarks
 
     own = own_benchmarks(places)
-    if not own or not is_config_kept or layers.get("benchmarksDir"):
-        return []
-    folder = places.written(places.benchmarks)
-    return [f"{places.config.name} was kept; add benchmarksDir: {folder} to it, so that --benchmark finds {', '.join(own)} by id"]
+    wanted = {"benchmark": own[0]} if own else {}
+    wanted |= {"skillsDir": places.written(places.skills), "benchmarksDir": places.written(places.benchmarks)}
+    said = {key: layers.said(("run", key), (key,)) for key in wanted}
+    of_the_person = {key for key, found in said.items() if found is not None and found[1].origin == str(Path.home() / HOME_FILE)}
+    return {key: value for key, value in wanted.items() if key in of_the_person or (key == "benchmark" and said[key] is None)}
 
 
-def _show(places: ProjectFolders, parts: Sequence[Part], remarks: Sequence[str]) -> None:
+def _named_config(places: ProjectFolders) -> list[str]:
+    given = current().config_path
+    return [] if given is None or given.absolute() == places.config else ["--config", str(given.absolute())]
 
-    then = _next(places.folder)
+
+def _show(places: ProjectFolders, parts: Sequence[Part], unsaid: Mapping[str, str], named: Sequence[str]) -> None:
+    lines = ", ".join(f"{key}: {value}" for key, value in unsaid.items())
+    config = named[-1] if named else places.config.name
+    remarks = [f"{config} was kept; add {lines} to it, so that eval-skills run needs no option"] if unsaid else []
+    then = _next(places.folder, [*named, *(word for key, value in unsaid.items() for word in (option_of(key), value))])
     if current().json:
         files = [{"path": str(part.path), "state": part.state, "reason": part.reason or None} for part in parts]
-        print_json({"folder": str(places.folder), "files": files, "remarks": list(remarks), "next": then})
+        print_json({"folder": str(places.folder), "files": files, "remarks": remarks, "next": then})
         return
     for part in parts:
         name = os.path.relpath(part.path, places.folder) + ("/" if part.path.is_dir() else "")
@@ -89,11 +101,11 @@ def _show(places: ProjectFolders, parts: Sequence[Part], remarks: Sequence[str])
     current().say(f"next      {then}")
 
 
-def _next(folder: Path) -> str:
+def _next(folder: Path, options: Sequence[str]) -> str:
     from eval_skills.scaffolding.skill_templates import shown_path
 
     where = "" if folder == Path.cwd() else f"cd {shlex.quote(shown_path(folder))} && "
-    return f"{where}eval-skills run"
+    return where + shlex.join(["eval-skills", "run", *options])
 
 
 Shell = Literal["bash", "zsh", "fish"]

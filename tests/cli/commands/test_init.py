@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from tests.tables import each_row
+
 Run = Callable[..., Any]
 
 
@@ -67,10 +69,41 @@ def test_an_existing_configuration_skill_and_gitignore_stay(place: Any, run_here
         name: text for name, text in before.items() if name != ".gitignore"
     }
     [remark] = result.json["remarks"]
-    assert "add benchmarksDir: ./benchmarks to it" in remark
-    assert run_here("run", "--dry-run").code == 0
-    config.write_text("runs: 2\nbenchmarksDir: ./benchmarks\n")
-    assert run_here("init", "--json").json["remarks"] == []
+    assert remark == "eval-skills.config.yaml was kept; add benchmark: words to it, so that eval-skills run needs no option"
+    assert result.json["next"] == "eval-skills run --benchmark words"
+    assert run_here("run", "--benchmark", "words", "--dry-run", "--json").json["benchmark"] == "words@1.0.0"
+    config.write_text("runs: 2\nbenchmark: coding-easy\n")
+    again = run_here("init", "--json").json
+    assert (again["remarks"], again["next"]) == ([], "eval-skills run")
+
+
+@each_row(
+    ("project", "options"),
+    [
+        pytest.param(
+            "", ["--benchmark", "words", "--skills-dir", "./skills", "--benchmarks-dir", "./benchmarks"], id="says-nothing"
+        ),
+        pytest.param("skillsDir: skills", ["--benchmark", "words", "--benchmarks-dir", "./benchmarks"], id="says-a-part"),
+        pytest.param(
+            "benchmarksDir: benchmarks\nrun: {benchmark: words, skillsDir: skills}", [], id="says-all-in-the-group-of-run"
+        ),
+    ],
+)
+def test_a_run_beside_a_kept_configuration_is_told_what_the_persons_own_file_would_decide(
+    empty: Any, run_here: Run, monkeypatch: pytest.MonkeyPatch, project: str, options: list[str]
+) -> None:
+    home = empty.write("home/.eval-skills/config.yaml", "skillsDir: /elsewhere\nbenchmarksDir: /elsewhere\nbenchmark: gaia\n")
+    monkeypatch.setattr(Path, "home", lambda: home.parents[1])
+    empty.write("eval-skills.config.yaml", project)
+    assert run_here("init", "--json").json["next"] == " ".join(["eval-skills run", *options])
+
+
+def test_a_named_configuration_stays_named(empty: Any, run_here: Run) -> None:
+    empty.write("eval-skills.config.yaml", "")
+    config = empty.write("ci.yaml", "skillsDir: agents\n")
+    result = run_here("init", "-c", "ci.yaml", "--json")
+    assert result.json["next"] == f"eval-skills run --config {config} --benchmark words"
+    assert f"{config} was kept; add benchmark: words" in result.json["remarks"][0]
 
 
 @pytest.mark.parametrize("folder", ["new", "new/nested", "with spaces/and 'quotes'", "./new/../new", "-dash"])
