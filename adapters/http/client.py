@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractAsyncContextManager, contextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Any
@@ -14,7 +14,7 @@ import httpx
 
 from eval_skills.adapters.call import CALLED_NOTHING
 from eval_skills.adapters.http.address import shown
-from eval_skills.adapters.http.errors import connection_error
+from eval_skills.adapters.http.errors import connection_error, explained_error
 from eval_skills.adapters.http.redirects import redirected, refuse_circle
 from eval_skills.adapters.http.request import Request, with_query
 from eval_skills.adapters.sandbox.limits import too_long
@@ -44,14 +44,15 @@ class HttpClient:
 
     def __init__(self, *, secure: bool, tls: ssl.SSLContext | None = None, cookies: bool = False) -> None:
         # what one item was given is nothing to the next one
+        # Loading the certificate store takes tens of ms; a context without one refuses every certificate.
+        self._trusted = tls or (httpx.create_ssl_context(trust_env=False) if secure else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT))
         policy = DefaultCookiePolicy() if cookies else DefaultCookiePolicy(allowed_domains=())
         self._client = httpx.AsyncClient(
             trust_env=False,
             follow_redirects=False,
             timeout=None,  # noqa: S113 - the adapter's deadline is the one time limit
             limits=httpx.Limits(max_connections=None, max_keepalive_connections=100),
-            # Loading the certificate store takes tens of ms; a context without one refuses every certificate.
-            verify=tls or (True if secure else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)),
+            verify=self._trusted,
             headers={"Accept-Encoding": "identity"},
             cookies=CookieJar(policy),
         )
@@ -102,9 +103,8 @@ class HttpClient:
             trail.append(target)
 
     async def _head(self, request: Request, secret_query: list[tuple[str, str]]) -> HttpReply:
-        with _errors_of(request.url):
-            async with self._stream(request, secret_query) as response:
-                return HttpReply(response.status_code, response.headers, b"", shown(request.url))
+        async with _errors_of(request.url, self._trusted), self._stream(request, secret_query) as response:
+            return HttpReply(response.status_code, response.headers, b"", shown(request.url))
 
     async def _exchange(
         self,
@@ -113,12 +113,11 @@ class HttpClient:
         secret_query: list[tuple[str, str]],
         is_whole: Callable[[bytes], bool],
     ) -> HttpReply:
-        with _errors_of(request.url):
-            async with self._stream(request, secret_query) as response:
-                if not response.is_success:
-                    return HttpReply(response.status_code, response.headers, await _beginning(response, max_bytes), "")
-                _refuse_encoding(response)
-                return HttpReply(response.status_code, response.headers, await _body(response, max_bytes, is_whole), "")
+        async with _errors_of(request.url, self._trusted), self._stream(request, secret_query) as response:
+            if not response.is_success:
+                return HttpReply(response.status_code, response.headers, await _beginning(response, max_bytes), "")
+            _refuse_encoding(response)
+            return HttpReply(response.status_code, response.headers, await _body(response, max_bytes, is_whole), "")
 
     def _stream(self, request: Request, secret_query: list[tuple[str, str]]) -> AbstractAsyncContextManager[httpx.Response]:
         extensions: dict[str, Any] = {"trace": RequestTrace().noted}
@@ -134,9 +133,9 @@ class HttpClient:
         Raises:
             ItemError: as `send`.
         """
-        with _errors_of(url):
-            async with self._client.stream("GET", url, extensions={"trace": RequestTrace().noted}) as response:
-                return response.status_code
+        asked = self._client.stream("GET", url, extensions={"trace": RequestTrace().noted})
+        async with _errors_of(url, self._trusted), asked as response:
+            return response.status_code
 
     async def close(self) -> None:
         """Drop all connections."""
@@ -177,14 +176,14 @@ async def _beginning(response: httpx.Response, max_bytes: int) -> bytes:
     return bytes(received[:limit])
 
 
-@contextmanager
-def _errors_of(url: str) -> Iterator[None]:
+@asynccontextmanager
+async def _errors_of(url: str, trusted: ssl.SSLContext) -> AsyncIterator[None]:
     try:
         yield
     except (httpx.UnsupportedProtocol, httpx.LocalProtocolError, httpx.InvalidURL) as error:
         raise InfraError(f"cannot send to {shown(url)}: {error}", known=CALLED_NOTHING) from None
     except (httpx.ConnectError, httpx.ConnectTimeout) as error:
-        refused = connection_error(error, url)
+        refused = await explained_error(error, url, trusted)
         refused.known = CALLED_NOTHING
         raise refused from None
     except httpx.DecodingError as error:

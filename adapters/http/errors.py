@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from http import HTTPStatus
 
 from eval_skills.adapters.http.address import shown
-from eval_skills.adapters.http.tls import tls_problem
+from eval_skills.adapters.http.tls import Certificate, shown_certificate, tls_problem
 from eval_skills.core.errors import (
     ContractError,
     InfraError,
@@ -54,11 +54,18 @@ def status_error(status: int, headers: Mapping[str, str], body: str, url: str) -
     return error(f"HTTP {status} from {url}{said}")
 
 
-def connection_error(error: Exception, url: str) -> ItemError:
-    """What a library's `error` about the connection to `url` is for an item."""
+async def explained_error(error: Exception, url: str, trusted: ssl.SSLContext) -> ItemError:
+    """As `connection_error`; of a certificate that is refused for its times or names, it says which ones it has."""
+    root = _root(error)
+    refused = isinstance(root, ssl.SSLCertVerificationError)
+    return connection_error(error, url, await shown_certificate(url, trusted) if refused else None)
+
+
+def connection_error(error: Exception, url: str, certificate: Certificate | None = None) -> ItemError:
+    """What a library's `error` about the connection to `url` is for an item; `certificate` is what the server shows."""
     root = _root(error)
     if isinstance(root, ssl.SSLError) and not isinstance(root, ssl.SSLEOFError | ssl.SSLZeroReturnError | ssl.SSLSyscallError):
-        return InfraError(f"TLS with {shown(url)} failed: {tls_problem(root)}")
+        return InfraError(f"TLS with {shown(url)} failed: {tls_problem(root, certificate)}")
     if getattr(root, "error_status_hint", None) == HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE:
         return ContractError(
             f"the headers of {shown(url)} never end, or are longer than the 100 kB that a response may begin with"

@@ -16,7 +16,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from eval_skills.adapters.http.address import shown
 from eval_skills.adapters.http.client import ERROR_BODY_BYTES, RequestTrace
-from eval_skills.adapters.http.errors import connection_error, status_error
+from eval_skills.adapters.http.errors import explained_error, status_error
 from eval_skills.adapters.mcp.transport import SessionExpired, Transport, message_limit
 from eval_skills.adapters.sandbox.limits import too_long
 from eval_skills.core.errors import ContractError, ItemError
@@ -45,6 +45,7 @@ class HttpTransport(Transport):
     def __init__(self, url: str, headers: Mapping[str, str], max_output_bytes: int, tls: ssl.SSLContext | None = None) -> None:
         super().__init__()
         self._tls = tls
+        self.trusted = tls or ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # without authorities it refuses every certificate
         self._url, self._headers, self._max_output_bytes = url, headers, max_output_bytes
 
     @property
@@ -54,10 +55,10 @@ class HttpTransport(Transport):
     @asynccontextmanager
     async def connect(self) -> AsyncIterator[TransportStreams]:
         """Get ready to post; leaving ends the session on the server."""
-        # Loading the certificate store takes tens of ms; a context without one refuses every certificate.
-        verify = self._tls or (True if self._url.startswith("https:") else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT))
+        if self._tls is None and self._url.startswith("https:"):  # loading the public authorities takes tens of ms
+            self.trusted = httpx2.create_ssl_context(trust_env=False)
         limits = httpx2.Limits(max_connections=None, max_keepalive_connections=100)
-        transport = _CheckedResponses(httpx2.AsyncHTTPTransport(verify=verify, trust_env=False, limits=limits), self)
+        transport = _CheckedResponses(httpx2.AsyncHTTPTransport(verify=self.trusted, trust_env=False, limits=limits), self)
         headers = {"Accept-Encoding": "identity", **self._headers}
         size = message_limit(self._max_output_bytes)
         async with (
@@ -137,7 +138,7 @@ class _CheckedResponses(httpx2.AsyncBaseTransport):
                 return response
             body = await self._body(response)
         except _BROKEN as error:
-            raise connection_error(error, str(request.url)) from None
+            raise await explained_error(error, str(request.url), self._transport.trusted) from None
         if (refusal := self._refusal(request, response, body)) is not None:
             if asked.method == "tools/call":
                 raise refusal

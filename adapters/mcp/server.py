@@ -15,7 +15,7 @@ from eval_skills.adapters.config import CommandConfig, source_of
 from eval_skills.adapters.http.address import shown
 from eval_skills.adapters.http.auth import auth_headers, auth_query, sent_headers
 from eval_skills.adapters.http.config import AuthConfig
-from eval_skills.adapters.http.tls import trust_of
+from eval_skills.adapters.http.tls import trust_of, trust_of_environment
 from eval_skills.adapters.mcp.client import ClientConfig
 from eval_skills.adapters.process.adapter import command_words
 from eval_skills.adapters.process.launch import PYTHON_MARK, Launch, child_environment, launch_of
@@ -103,13 +103,18 @@ def server_at(text: str, folder: Path, pass_env: Sequence[str] = (), auth: AuthC
     environment and the variables `pass_env`, a URL what `auth` says.
 
     Raises:
-        UsageError: `text` is neither a command nor a URL.
+        UsageError: `text` is neither a command nor a URL, or a variable names authorities that cannot be used.
         InfraError: the secret cannot be sent.
     """
     if is_url(text):
         if (problem := _wrong_url(text)) is not None:
             raise UsageError(problem)
-        return McpServer(url=text.strip(), headers=auth_headers(auth) if auth is not None else {})
+        url = text.strip()
+        try:
+            trusted = trust_of_environment() if url.lower().startswith("https:") else None
+        except ValueError as error:
+            raise UsageError(str(error)) from None
+        return McpServer(url=url, headers=auth_headers(auth) if auth is not None else {}, tls=trusted)
     return McpServer(launch=Launch(argv=_words(text), cwd=folder, env=child_environment({}, pass_env)))
 
 

@@ -129,8 +129,9 @@ def serve_command(
 def _use_lasting_api() -> str:
     """The API of a server that stays, for Prefect to use; a private one would leave with this command, its schedules with it."""
 
-    from eval_skills.cli.prefect_server.private import CLIENT_SETTINGS, apply, is_alive, standing_api
+    from eval_skills.cli.prefect_server.private import CLIENT_SETTINGS, apply, check_connections, is_alive, standing_api
 
+    check_connections()
     url = standing_api()
     if url is None:
         raise UsageError(

@@ -10,7 +10,13 @@ from email.utils import parsedate_to_datetime
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from eval_skills.cli.prefect_server.private import configured_api_url, prefect_home, standing_api
+from eval_skills.cli.prefect_server.private import (
+    check_authorities,
+    configured_api_url,
+    prefect_home,
+    proxy_problem,
+    standing_api,
+)
 from eval_skills.core.environment import Check
 from eval_skills.core.errors import UserError
 
@@ -24,7 +30,7 @@ _ANSWER_S = 10.0
 
 def prefect_checks() -> list[Check]:
     """Prefect's settings, and the server that a run would talk to now."""
-    return [_home(), _profiles(), *_server()]
+    return [_home(), _profiles(), *_connections(), *_server()]
 
 
 def _home() -> Check:
@@ -48,6 +54,16 @@ def _profiles() -> Check:
     except (OSError, ValueError) as error:
         return Check(AREA, "profile", "failed", f"{file} cannot be read: {error}", "fix or remove the file")
     return Check(AREA, "profile", "ok", f"{os.environ.get('PREFECT_PROFILE') or active} of {file}")
+
+
+def _connections() -> list[Check]:
+    """What keeps Prefect's client from being made; nothing where nothing does."""
+    found = [Check(AREA, "proxy", "failed", *problem)] if (problem := proxy_problem()) else []
+    try:
+        check_authorities()
+    except UserError as error:
+        found.append(Check(AREA, "authorities", "failed", str(error)))
+    return found
 
 
 def _server() -> list[Check]:

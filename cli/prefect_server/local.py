@@ -15,6 +15,7 @@ import psutil
 from eval_skills.cli.prefect_server.private import (
     SERVER_SETTINGS,
     cause_in,
+    check_authorities,
     check_home,
     configured_api_url,
     is_alive,
@@ -33,12 +34,13 @@ def start_server(port: int | None = None) -> State:
     """Start a server with the UI, unless this PREFECT_HOME has one; its state.
 
     Raises:
-        UsageError: the port is out of range, or a server that is not ours answers there.
+        UsageError: the port is out of range, a server that is not ours answers there, or a variable cannot be used.
         RunError: the server did not start; the message names its log.
     """
     if port is not None and not 0 < port < 65536:
         raise UsageError(f"--port {port} is out of range; give a number from 1 to 65535")
     check_home()
+    check_authorities()
     url = local_api_url(port)
     if (own := own_url()) is not None and is_alive(own):
         if own != url and port is not None:

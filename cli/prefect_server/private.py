@@ -121,6 +121,64 @@ def check_home() -> None:
         raise UsageError(f"PREFECT_HOME: {profiles} cannot be read: {error}; fix it, or move it away") from None
 
 
+_PROXIES = frozenset({"http_proxy", "https_proxy", "all_proxy"})
+
+
+def check_connections() -> None:
+    """Refuse variables about connections that the client of Prefect fails at with a traceback, wherever it connects to.
+
+    Raises:
+        UsageError: the variable, and what to do.
+    """
+    check_authorities()
+    if problem := proxy_problem():
+        raise UsageError("; ".join(problem))
+
+
+def check_authorities() -> None:
+    """Refuse an ``SSL_CERT_FILE`` that cannot be read: Prefect reads it when it is imported.
+
+    Raises:
+        UsageError: the variable, and what to do.
+    """
+    from eval_skills.adapters.http.tls import trust_of_environment
+
+    if os.environ.get("SSL_CERT_FILE"):
+        try:
+            trust_of_environment()
+        except ValueError as error:
+            raise UsageError(str(error)) from None
+
+
+def proxy_problem() -> tuple[str, str] | None:
+    """Which proxy of the environment httpx cannot be made with, and what to do; None: with all of them it can."""
+    if not _PROXIES.intersection(map(str.lower, os.environ)):
+        return None
+    import ssl
+    from urllib.request import getproxies
+
+    import httpx
+
+    proxies = getproxies()
+    if "*" in proxies.get("no", "").replace(" ", "").split(","):
+        return None
+    for kind in ("http", "https", "all"):
+        address = proxies.get(kind, "")
+        name = next(
+            (each for each in os.environ if each.lower() == f"{kind}_proxy" and os.environ[each] == address), f"{kind}_proxy"
+        )
+        try:
+            if address:
+                url = address if "://" in address else f"http://{address}"
+                httpx.HTTPTransport(proxy=url, verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)).close()
+        except ImportError:
+            found = f"{name} names a SOCKS proxy, which the client of Prefect (httpx) cannot use without the package socksio"
+            return found, f"install httpx[socks] beside eval-skills, or unset {name} for this call"
+        except (ValueError, httpx.InvalidURL):
+            return f"{name} is not the address of a proxy", "write http://HOST:PORT, or unset it for this call"
+    return None
+
+
 def local_api_url(port: int | None = None) -> str:
     """Where a local server would be: on `port`, else by Prefect's own settings."""
     host = os.environ.get("PREFECT_SERVER_API_HOST") or "127.0.0.1"
@@ -254,7 +312,6 @@ def prefect_api(*, verbose: bool = False) -> Iterator[ApiServer]:
             del os.environ["PREFECT_API_URL"]
 
 
-_PROXIES = frozenset({"http_proxy", "https_proxy", "all_proxy"})
 _THIS_MACHINE = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
@@ -283,9 +340,10 @@ def find_or_start() -> ApiServer:
     """The API that outlives this call, else a private one, which starts in the background; `ApiServer.stop` belongs to its end.
 
     Raises:
-        UsageError: ``PREFECT_HOME`` cannot be used.
+        UsageError: ``PREFECT_HOME``, or a variable about connections, cannot be used.
     """
     check_home()
+    check_connections()
     url = standing_api()
     return ApiServer(url, named=configured_api_url() is not None) if url else _start_private()
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import re
 import socket
 import ssl
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import asynccontextmanager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +23,9 @@ import trustme
 from eval_skills.adapters import check_skill, open_adapter, warnings_for
 from eval_skills.adapters.http.adapter import HttpAdapter
 from eval_skills.adapters.http.errors import connection_error
-from eval_skills.core.errors import InfraError, InputError, ItemError, SkillUnavailable
+from eval_skills.adapters.http.tls import AUTHORITY_VARIABLES, Certificate, tls_problem
+from eval_skills.adapters.mcp.server import server_at
+from eval_skills.core.errors import InfraError, InputError, ItemError, SkillUnavailable, UsageError
 from eval_skills.core.models import Skill
 from tests.adapters.skills import make_skill
 from tests.adapters.wire import Wire, failure, response
@@ -57,10 +61,12 @@ def secure_folder(authorities: Authorities, tmp_path: Path) -> Path:
 
 
 @asynccontextmanager
-async def secure(authorities: Authorities, *, asks: bool = False) -> AsyncIterator[str]:
-    """The address of a server on TLS that may ask for a certificate."""
+async def secure(
+    authorities: Authorities, *names: str, asks: bool = False, begins: datetime | None = None, ends: datetime | None = None
+) -> AsyncIterator[str]:
+    """The address of a server on TLS that may ask for a certificate, and shows one for these names and times."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    authorities.own.issue_cert("127.0.0.1").configure_cert(context)
+    authorities.own.issue_cert(*(names or ("127.0.0.1",)), not_before=begins, not_after=ends).configure_cert(context)
     if asks:
         authorities.own.configure_trust(context)
         context.verify_mode = ssl.CERT_REQUIRED
@@ -132,6 +138,123 @@ async def test_a_connection_that_is_not_trusted_is_an_infra_error_that_no_retry_
     assert type(error) is InfraError
     with pytest.raises(InfraError, match=f"TLS with {url} failed: .*{message}"):
         raise error
+
+
+CLOCK = "; renew it on the server, or set the clock of this machine right"
+
+
+@pytest.mark.parametrize(
+    ("names", "times", "message"),
+    [
+        pytest.param([], {"ends": datetime(2026, 1, 2)}, f"has expired (valid until 2026-01-02 00:00 UTC){CLOCK}", id="expired"),
+        pytest.param(
+            [],
+            {"begins": datetime(2098, 1, 2), "ends": datetime(2099, 1, 1)},
+            f"is not yet valid (valid from 2098-01-02 00:00 UTC){CLOCK}",
+            id="not-yet",
+        ),
+        pytest.param(
+            ["a.example", "*.b.example"],
+            {},
+            "is not valid for '127.0.0.1', but for a.example, *.b.example; ask the server by such a name, or renew it there",
+            id="another-name",
+        ),
+    ],
+)
+async def test_a_certificate_that_no_authority_helps_is_told_with_what_does(
+    authorities: Authorities, secure_folder: Path, names: list[str], times: dict[str, datetime], message: str
+) -> None:
+    async with secure(authorities, *names, **times) as url:
+        error = await failure(make_skill("http", url, {"tls": {"caFile": "tls/ca.pem"}}, secure_folder), {})
+    assert str(error) == f"TLS with {url} failed: its certificate {message}"
+
+
+def refusal(code: int, message: str) -> ssl.SSLCertVerificationError:
+    error = ssl.SSLCertVerificationError(1, "refused")
+    error.reason, error.verify_code, error.verify_message = "CERTIFICATE_VERIFY_FAILED", code, message
+    return error
+
+
+PAST, COMING = datetime(2020, 1, 2, tzinfo=UTC), datetime(2098, 1, 2, tzinfo=UTC)
+VALID = Certificate(PAST, COMING, ())
+
+
+@pytest.mark.parametrize(
+    ("error", "shown", "problem"),
+    [
+        pytest.param(refusal(10, "certificate has expired"), None, f"its certificate has expired{CLOCK}", id="nothing-shown"),
+        pytest.param(
+            refusal(10, "certificate has expired"),
+            VALID,
+            f"its certificate has expired (valid until 2098-01-02 00:00 UTC, so that of an authority above it is meant){CLOCK}",
+            id="an-authority-has-expired",
+        ),
+        pytest.param(
+            refusal(62, "Hostname mismatch, certificate is not valid for 'h'."),
+            VALID,
+            "its certificate is not valid for 'h'; ask the server by another name, or renew it there",
+            id="it-names-nobody",
+        ),
+        pytest.param(
+            refusal(23, "certificate revoked"), VALID, "its certificate is not trusted: certificate revoked", id="revoked"
+        ),
+        pytest.param(
+            refusal(18, "self-signed certificate"),
+            None,
+            "its certificate is not trusted: self-signed certificate; if it is yours, name its file in adapterConfig.tls.caFile, "
+            "or set SSL_CERT_FILE",
+            id="self-signed",
+        ),
+    ],
+)
+def test_a_refusal_is_told_with_what_is_known(
+    monkeypatch: pytest.MonkeyPatch, error: ssl.SSLError, shown: Certificate | None, problem: str
+) -> None:
+    for name in AUTHORITY_VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+    assert tls_problem(error, shown) == problem
+
+
+@pytest.mark.parametrize("adapter_type", ["http", pytest.param("mcp", marks=pytest.mark.slow)])
+async def test_authorities_of_the_environment_are_trusted(
+    authorities: Authorities, secure_folder: Path, monkeypatch: pytest.MonkeyPatch, adapter_type: str
+) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", str(secure_folder / "tls" / "ca.pem"))
+    async with secure(authorities) as url, open_adapter(make_skill(adapter_type, url, {}, secure_folder)) as adapter:
+        if adapter_type == "http":
+            assert (await adapter.call({}, 60)).output == {"ok": True}
+            return
+        with pytest.raises(ItemError) as caught:  # what answers there is no MCP server
+            await adapter.call({}, 60)
+    assert "certificate" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("variables", "message"),
+    [
+        (
+            {"SSL_CERT_FILE": "none.pem"},
+            "SSL_CERT_FILE is 'none.pem', which cannot be used (No such file or directory); name a file",
+        ),
+        ({"SSL_CERT_FILE": "notes.txt"}, "SSL_CERT_FILE is 'notes.txt', which cannot be used (NO_CERTIFICATE"),
+        ({"SSL_CERT_FILE": "", "SSL_CERT_DIR": "none:gone"}, "SSL_CERT_DIR is 'none:gone', which cannot be used (No such file"),
+        ({"SSL_CERT_FILE": "", "SSL_CERT_DIR": "none:tls"}, None),
+    ],
+)
+def test_authorities_of_the_environment_that_cannot_be_used_are_refused_before_the_run(
+    secure_folder: Path, monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], message: str | None
+) -> None:
+    monkeypatch.chdir(secure_folder)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    for config in ({}, {"tls": {"clientCert": "tls/client.pem"}}):
+        probe = make_skill("http", "https://127.0.0.1:1/", config, secure_folder)
+        with pytest.raises(InputError, match=re.escape(message)) if message else nullcontext():
+            check_skill(probe)
+    with pytest.raises(UsageError, match=re.escape(message)) if message else nullcontext():
+        server_at("https://127.0.0.1:1/", secure_folder)
+    check_skill(make_skill("http", "http://127.0.0.1:1/", {}, secure_folder))
+    check_skill(make_skill("http", "https://127.0.0.1:1/", {"tls": {"caFile": "tls/ca.pem"}}, secure_folder))
 
 
 @pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])

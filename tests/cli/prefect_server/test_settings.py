@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import gc
 import os
+import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
+from eval_skills.cli.prefect_server.checks import prefect_checks
 from eval_skills.cli.prefect_server.private import (
     SERVER_SETTINGS,
     apply,
     cause_in,
+    check_connections,
     check_home,
     configured_api_url,
     local_api_url,
@@ -87,6 +91,35 @@ def test_no_proxy_stands_before_an_api_of_this_machine(
     with past_proxies(url):
         assert os.environ.get("no_proxy") == (meanwhile or given.get("no_proxy"))
     assert dict(os.environ) == before
+
+
+@pytest.mark.parametrize(
+    ("variables", "message"),
+    [
+        (
+            {"ALL_PROXY": "socks5://u:p@127.0.0.1:1"},
+            "ALL_PROXY names a SOCKS proxy, which .* without the package socksio; install",
+        ),
+        ({"HTTP_PROXY": "ftp://u:p@h", "https_proxy": "127.0.0.1:1"}, "HTTP_PROXY is not the address of a proxy; write http://"),
+        ({"all_proxy": "socks5://127.0.0.1:1", "NO_PROXY": "a.b, *"}, None),
+        ({"all_proxy": "", "HTTPS_PROXY": "127.0.0.1:1"}, None),
+        ({"SSL_CERT_FILE": "/none.pem"}, "SSL_CERT_FILE is '/none.pem', which cannot be used"),
+        ({"SSL_CERT_DIR": "/none"}, None),
+    ],
+)
+def test_variables_that_prefects_client_cannot_be_made_with_are_named(
+    monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], message: str | None
+) -> None:
+    for name in [name for name in os.environ if name.lower().endswith("_proxy") or name.startswith("SSL_CERT_")]:
+        monkeypatch.delenv(name)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setitem(sys.modules, "socksio", None)
+    with pytest.raises(UsageError, match=message) if message else nullcontext():
+        check_connections()
+    failed = [check.found for check in prefect_checks() if check.status == "failed"]
+    assert [found.partition(" ")[0] for found in failed] == ([message.partition(" ")[0]] if message else [])
+    assert "u:p" not in str(failed)
 
 
 def test_a_local_server_is_looked_for_where_prefect_would_put_it(monkeypatch: pytest.MonkeyPatch) -> None:
