@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from eval_skills.adapters.call import Call, shield_cleanup
-from eval_skills.adapters.config import AdapterConfig, read_config
+from eval_skills.adapters.config import AdapterConfig, read_config, source_of
 from eval_skills.adapters.http.auth import refuse_unusable_secrets
 from eval_skills.adapters.http.tls import tls_warnings
 from eval_skills.adapters.mcp.server import McpConfig, is_url, server_of
 from eval_skills.adapters.probing import ProbeResult, schema_differences
 from eval_skills.adapters.process.adapter import ProcessAdapter
 from eval_skills.adapters.throttling import in_turn
-from eval_skills.core.errors import ContractError, InfraError, SkillCrashed, SkillError, SkillUnavailable
+from eval_skills.core.errors import ContractError, InfraError, InputError, SkillCrashed, SkillError, SkillUnavailable
 from eval_skills.core.models import Skill, SkillResponse
 from eval_skills.core.text import nearest
 
@@ -57,9 +58,11 @@ class McpAdapter(ProcessAdapter):
 
     @classmethod
     def check(cls, skill: Skill) -> None:
-        """The configuration, the command or URL, the folder it runs in, and that the secret's variable is set."""
+        """The configuration, the command or URL, the folder it runs in, the roots, and that the secret's variable is set."""
         cls(skill)
-        refuse_unusable_secrets(skill, read_config(McpConfig, skill))
+        config = read_config(McpConfig, skill)
+        _refuse_missing_roots(skill, config)
+        refuse_unusable_secrets(skill, config)
 
     @classmethod
     def warnings(cls, skill: Skill) -> list[str]:
@@ -154,6 +157,16 @@ class McpAdapter(ProcessAdapter):
         call.seen = "; ".join(filter(None, ("the server does not answer other requests either and is replaced", call.seen)))
         self._retire(session)
         await asyncio.gather(*self._leaving)
+
+
+def _refuse_missing_roots(skill: Skill, config: McpConfig) -> None:
+    """A root that is a path is on this machine and must be there, unless a hook may make it; a URI may be the server's own."""
+    if config.setup.run or config.setup.item:
+        return
+    for number, root in enumerate(config.client.roots or ()):
+        if (place := root.place(skill.folder)) is not None and not os.path.exists(place):
+            message = f"{place} does not exist; make it, or correct the path, which begins at the skill's folder"
+            raise InputError(message, source=source_of(skill), path=f"adapterConfig.client.roots[{number}]")
 
 
 def _arguments(input_data: Any) -> dict[str, Any]:

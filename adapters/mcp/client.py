@@ -53,7 +53,12 @@ class Root(Model):
 
     def uri(self, folder: Path | None) -> str:
         """Its URI; `folder` is the skill's."""
-        return self.path if self.path.startswith("file://") else ((folder or Path()) / self.path).resolve().as_uri()
+        place = self.place(folder)
+        return self.path if place is None else place.resolve().as_uri()
+
+    def place(self, folder: Path | None) -> Path | None:
+        """Where its path is; None: it is a URI, whose place may be on the server's machine or in its container."""
+        return None if self.path.startswith("file://") else (folder or Path()) / self.path
 
 
 def _listed(value: Any) -> Any:

@@ -103,8 +103,14 @@ async def test_what_cannot_be_assigned_to_a_call_is_kept_for_all_that_are_under_
         pytest.param({"sampling": []}, r"client\.sampling", id="empty"),
         pytest.param({"elicitation": {"action": "agree"}}, r"client\.elicitation\[0\]\.action", id="action"),
         pytest.param({"elicitation": {"action": "decline", "content": {}}}, "content is what is accepted", id="content"),
+        pytest.param({"roots": [".", {"path": "x"}]}, r"adapterConfig\.client\.roots\[1\]: .*/x does not exist", id="root"),
     ],
 )
 def test_a_wrong_script_is_found_before_the_run(tmp_path: Path, client: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         check_skill(mcp_skill(tmp_path, "server", "echo", client=client))
+
+
+def test_a_root_may_be_what_a_hook_makes_or_the_servers_own(tmp_path: Path) -> None:
+    check_skill(mcp_skill(tmp_path, "server", "echo", client={"roots": ["x"]}, setup={"run": "mkdir x"}))
+    check_skill(mcp_skill(tmp_path, "server", "echo", client={"roots": [".", "file:///no/such/place"]}))
