@@ -48,7 +48,10 @@ def status_error(status: int, headers: Mapping[str, str], body: str, url: str) -
         kind = SkillThrottled if is_limit else SkillUnavailable if status in TRANSIENT else SkillCrashed
         return kind(f"HTTP {status} from {url}{said}", retry_after_s=wait)
     if 300 <= status < 400:
-        target = one_line(headers.get("location", "nowhere"))
+        if not (target := one_line(headers.get("location", ""))):
+            return InfraError(
+                f"HTTP {status} from {url}, without a Location to go on to; a run needs an address that answers itself"
+            )
         return InfraError(f"HTTP {status} from {url}: redirected to {target}, which is not followed; put the final address there")
     error = InfraError if status in UNREACHED else SkillError
     return error(f"HTTP {status} from {url}{said}")

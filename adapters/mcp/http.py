@@ -170,7 +170,7 @@ class _CheckedResponses(httpx2.AsyncBaseTransport):
     def _refusal(self, request: httpx2.Request, response: httpx2.Response, body: bytes) -> ItemError | None:
         """What the status says, where it says something that the messages do not."""
         status, text = response.status_code, body[:ERROR_BODY_BYTES].decode(errors="replace")
-        if status < 300 or (status < 400 and _same_origin(request, response)):  # a redirect that the SDK follows
+        if status < 300 or _is_followed(request, response):
             return None
         if _SESSION_HEADER in request.headers and (status == 404 or (status == 400 and "session" in text.lower())):
             return SessionExpired(f"HTTP {status} from {self._transport.url}: the server does not know the session any more")
@@ -187,8 +187,15 @@ def _streams_events(response: httpx2.Response) -> bool:
     return response.status_code < 300 and response.headers.get("content-type", "").lower().startswith("text/event-stream")
 
 
-def _same_origin(request: httpx2.Request, response: httpx2.Response) -> bool:
-    target = request.url.join(response.headers.get("location", ""))
+def _is_followed(request: httpx2.Request, response: httpx2.Response) -> bool:
+    """Whether the SDK follows a redirect: within the origin, and to the same method, which 301 to 303 would make a GET."""
+    kept = response.status_code in {307, 308} or (request.method == "GET" and response.status_code in {301, 302, 303})
+    if not kept or not (location := response.headers.get("location")):
+        return False
+    try:
+        target = request.url.join(location)
+    except httpx2.InvalidURL:
+        return False
     return (target.scheme, target.host, target.port) == (request.url.scheme, request.url.host, request.url.port)
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from mcp import Client, MCPError
+from mcp_types import PARSE_ERROR
 from pydantic import ValidationError
 
 from eval_skills.adapters.mcp.interceptors import Handshake, ServerRequests, intercepted
@@ -17,6 +18,7 @@ from eval_skills.adapters.mcp.scripted import ScriptedClient
 from eval_skills.adapters.mcp.server import McpServer
 from eval_skills.adapters.process.streams import last_lines
 from eval_skills.core.errors import ContractError, InfraError, ItemError, SkillCrashed, SkillNotStarted, SkillUnavailable
+from eval_skills.core.text import one_line
 
 if TYPE_CHECKING:
     from mcp_types import LoggingMessageNotificationParams, Tool, ToolAnnotations
@@ -181,7 +183,9 @@ class McpSession:
         if any(isinstance(cause, ValidationError) for cause in causes):
             return ContractError(f"the server does not follow the MCP version that it names: {causes[0]}")
         if refused := next((cause for cause in causes if isinstance(cause, MCPError)), None):
-            return InfraError(f"the server refused to connect: error {refused.code}: {refused.message}")
+            what = "command" if self.is_program else "address"
+            perhaps = f"; is it the {what} of an MCP server?" if refused.code == PARSE_ERROR else ""
+            return InfraError(f"the server refused to connect: error {refused.code}: {one_line(refused.message)}{perhaps}")
         described = "; ".join(f"{type(cause).__name__}: {cause}" for cause in causes)
         kind = SkillCrashed if self.is_program else SkillUnavailable
         return kind(f"{await self.transport.describe_end('at its start')}: {described}")

@@ -171,6 +171,22 @@ def test_a_server_whose_tools_have_no_names_offers_none(run_here: Run, monkeypat
     assert "offers no tool that has a name" in result.err
 
 
+class _NoMcp(_Guarded):
+    """A service that answers with JSON of its own."""
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.reply(200, {"ok": True})
+
+
+def test_what_is_no_mcp_server_is_told_in_a_line(run_here: Run) -> None:
+    with _served(_NoMcp) as url:
+        result = run_here("find", "--mcp", url)
+    assert result.code == 2
+    assert result.err.endswith("…; is it the address of an MCP server?\n")
+    assert (result.err.count("\n"), len(result.err) < 500) == (1, True)
+
+
 def test_p22_a_url_that_wants_a_token_gets_that_of_a_variable(
     place: Any, run_here: Run, monkeypatch: pytest.MonkeyPatch, guarded_url: str
 ) -> None:

@@ -144,6 +144,9 @@ async def test_p19_a_server_that_dies_and_comes_back_costs_one_item(
             "redirected to .*127.0.0.2",
             id="redirect",
         ),
+        pytest.param({"status": 302, "headers": {"Location": "/b"}}, InfraError, "HTTP 302 .*: redirected to /b", id="to-a-get"),
+        pytest.param({"status": 307}, InfraError, "HTTP 307 from .*, without a Location", id="redirect-to-nowhere"),
+        pytest.param({"status": 307, "headers": {"Location": "http://["}}, InfraError, "HTTP 307 .*: redirected", id="to-no-url"),
         pytest.param({"status": 200, "body": "<html>"}, ContractError, "Unexpected content type", id="no-json"),
         pytest.param(
             {"status": 200, "body": "{", "headers": {"Content-Type": "application/json"}}, ContractError, "parse", id="bad-json"
