@@ -117,11 +117,12 @@ def create_from_openapi(
 def _show_openapi(imported: Imported) -> None:
     from eval_skills.scaffolding.skill_templates import own_tests_command, shown_path
 
-    for remark in imported.remarks:
+    remarks = [*imported.remarks, *imported.changes]
+    for remark in remarks:
         current().remark(printable(remark))
     if current().json:
         skills = [_openapi_entry(draft) for draft in imported.drafts]
-        print_json({"skills": skills, "variables": imported.variables, "remarks": imported.remarks})
+        print_json({"skills": skills, "variables": imported.variables, "remarks": remarks})
         return
     for draft in imported.drafts:
         current().say(f"created {draft.folder.name}  {shown_path(draft.folder)}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -17,16 +17,18 @@ from eval_skills.scaffolding.openapi.call import call_of
 from eval_skills.scaffolding.openapi.document import Document, mapping, plain, read_openapi, sequence
 from eval_skills.scaffolding.openapi.operation import ALL, Choice, Operation, chosen, operations_of
 from eval_skills.scaffolding.openapi.security import auth_of
-from eval_skills.scaffolding.openapi.skill import Target, draft_of, name_of
+from eval_skills.scaffolding.openapi.skill import READS_ONLY, Target, draft_of, name_of
+from eval_skills.scaffolding.skill_templates import TESTS_FILE
 
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """Skills to be written, the environment variables they read, and remarks about what was left out."""
+    """Skills to be written, the environment variables they read, remarks about what was left out, and which tests change data."""
 
     drafts: list[Draft]
     variables: list[str]
     remarks: list[str]
+    changes: list[str] = field(default_factory=list)
 
 
 def import_openapi(
@@ -57,6 +59,7 @@ def import_openapi(
     variables: dict[str, None] = {}
     outside: dict[str, None] = {}
     elsewhere: dict[str, None] = {}
+    changing: dict[str, list[str]] = {}
     for done, each in enumerate(wanted):
         tell(done, len(wanted))
         address = base_url_of(document, each, base_url)
@@ -70,6 +73,8 @@ def import_openapi(
             continue
         drafts.append(draft)
         elsewhere |= dict.fromkeys(_other_servers(document, each, address) if base_url is None else [])
+        if base_url is None and each.method not in READS_ONLY and TESTS_FILE in draft.files:  # nobody has chosen this server
+            changing.setdefault(address, []).append(draft.folder.name)
         outside |= {} if target.has_examples else {address: None}
         remarks += [f"{each.title}: {remark}" for remark in said]
         variables |= dict.fromkeys(target.auth.variables)
@@ -77,7 +82,12 @@ def import_openapi(
         raise document.error(f"no operation can become a skill: {'; '.join(remarks) or 'the document has none'}", "paths")
     if operation is not None or len(wanted) < len(operations):
         remarks = [each for each in remarks if _about(each, wanted)]
-    return Imported(drafts, list(variables), [*remarks, *elsewhere, *map(_about_outside, outside)])
+    changes = [_about_changes(address, names) for address, names in changing.items()]
+    return Imported(drafts, list(variables), [*remarks, *elsewhere, *map(_about_outside, outside)], changes)
+
+
+def _about_changes(address: str, names: list[str]) -> str:
+    return f"every run of the tests of {_some(names)} changes data at {address}; use a test server (--base-url)"
 
 
 def _about_outside(address: str) -> str:
@@ -128,9 +138,12 @@ def _other_servers(document: Document, operation: Operation, address: str) -> li
     """That the document names others than the one at `address`, which is taken, as one line; none where it names no other."""
     written = dict.fromkeys(plain(_filled(mapping(node)).rstrip("/"), 200) for node in _servers(document, operation))
     others = [each for each in written if each != address]
-    more = f" and {len(others) - _SHOWN} more" if len(others) > _SHOWN else ""
-    named = f"{', '.join(others[:_SHOWN])}{more}"
-    return [f"took the first server, {address}; --base-url takes another, such as {named}"] if others else []
+    return [f"took the first server, {address}; --base-url takes another, such as {_some(others)}"] if others else []
+
+
+def _some(names: list[str]) -> str:
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return f"{', '.join(names[:_SHOWN])}{more}"
 
 
 def _filled(server: dict[str, Any]) -> str:

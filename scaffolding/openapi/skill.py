@@ -25,7 +25,7 @@ from eval_skills.scaffolding.skill_templates import basic_benchmark, own_tests_c
 
 _SEMVER = re.compile(r"\d{1,9}\.\d{1,9}\.\d{1,9}", re.ASCII)
 _MAX_TAGS = 10
-_READS_ONLY = frozenset({"get"})
+READS_ONLY = frozenset({"get"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +186,7 @@ def _lines(call: Call, name: SkillName, target: Target, folder: Path) -> Iterato
     if not target.has_examples:
         yield f"\nThe tests call {markdown(target.base_url)}, so they need an outside network, and they expect the form of an"
         yield "answer only. For the answers of the document, create the skill with `--base-url` and the address of a test server."
-    if operation.method not in _READS_ONLY:
+    if operation.method not in READS_ONLY:
         yield f"\n**{operation.method.upper()} changes data**, and every run of the tests really calls it: use a test server."
     if call.remarks:
         yield "\nNot taken over from the document:\n"

@@ -17,6 +17,10 @@ OUTSIDE = (
     "the tests call https://pets.example.com/v2, which needs an outside network, and expect the form of its answers only; for the"
     " document's own answers, name a test server with --base-url"
 )
+CHANGES = (
+    "every run of the tests of create-pet, put-pets-pet-id, delete-pet changes data at https://pets.example.com/v2; use a test"
+    " server (--base-url)"
+)
 NEW = {"list-pets", "create-pet", "show-pet", "put-pets-pet-id", "delete-pet"}
 
 
@@ -28,7 +32,7 @@ def pets(place: Any) -> Path:
 
 def test_a_skill_for_every_operation(pets: Path, run_here: Run) -> None:
     result = run_here("create", "--from-openapi", "pets.yaml", "--output-dir", "api")
-    assert (result.code, result.err) == (0, f"{OUTSIDE}\n")
+    assert (result.code, result.err) == (0, f"{OUTSIDE}\n{CHANGES}\n")
     assert result.out.splitlines() == [
         "created list-pets  api/list-pets",
         "created create-pet  api/create-pet",
@@ -62,7 +66,11 @@ def test_p67_what_is_left_out_is_said(pets: Path, run_here: Run) -> None:
     text = PETS.read_text(encoding="utf-8").replace("    delete:", "    options: {}\n    delete:")
     (pets / "pets.yaml").write_text(text, encoding="utf-8")
     result = run_here("create", "--from-openapi", "pets.yaml", "--json")
-    assert result.json["remarks"] == ["left out OPTIONS /pets/{petId}: OPTIONS has no answer for a skill to return", OUTSIDE]
+    assert result.json["remarks"] == [
+        "left out OPTIONS /pets/{petId}: OPTIONS has no answer for a skill to return",
+        OUTSIDE,
+        CHANGES,
+    ]
     assert "left out OPTIONS /pets/{petId}" in result.err
 
 
