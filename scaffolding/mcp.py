@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from eval_skills.core.documents.json_schema import BoundedSchema
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.models import Skill
 from eval_skills.core.skills import SKILL_FILE
@@ -172,7 +173,7 @@ class _Given:
         if skill.metadata.get(MAY_DESTROY) is True:
             hints = "by its server's hints, a call may destroy something (destructiveHint, readOnlyHint)"
             return cls([], f"{hints}; write a test against a server whose data you can lose")
-        given = cls.of(skill.input_schema)
+        given = cls.of(skill.input_schema)._usable(skill)
         advice = "write a test against a server of your own"
         if not given.inputs or skill.metadata.get(OPEN_WORLD) is False:
             return given
@@ -183,6 +184,18 @@ class _Given:
             return cls(inside)
         [*_, address] = outside_addresses(given.inputs)
         return cls([], f"it would need an outside network, to reach {one_line(address, 80)}; {advice}")
+
+    def _usable(self, skill: Skill) -> _Given:
+        """Those of the inputs that a file can hold and the schema allows; none where no answer could be right."""
+        if not self.inputs:
+            return self
+        try:
+            BoundedSchema(skill.output_schema, formats=False)
+        except InputError as error:
+            return _Given([], f"its output schema cannot be used, so every answer is an error: {error}")
+        problems = [_unfit(each, skill.input_schema) for each in self.inputs]
+        kept = [each for each, problem in zip(self.inputs, problems, strict=True) if not problem]
+        return _Given(kept) if kept else _Given([], f"what its schema gives breaks the schema: {problems[0]}")
 
     @classmethod
     def of(cls, schema: dict[str, Any]) -> _Given:
@@ -206,6 +219,22 @@ class _Given:
         if given := found.value or _defaults(document, schema):
             return cls([given])
         return cls([], "its schema gives no example or default for any argument")
+
+
+_CHECK_S = 1.0
+
+
+def _unfit(value: dict[str, Any], schema: dict[str, Any]) -> str:
+    """Why a value cannot be the input of a tool with this schema; "" where it can, or where that cannot be found out."""
+    try:
+        json.dumps(value, allow_nan=False)
+    except ValueError:
+        return "NaN and Infinity are not JSON"
+    try:
+        reason = BoundedSchema(schema, formats=False).reason(value, _CHECK_S)
+    except (InputError, TimeoutError):  # the tool itself decides
+        return ""
+    return "" if reason is None else reason.message
 
 
 def _is_missing(document: Document, schema: dict[str, Any], name: Any) -> bool:

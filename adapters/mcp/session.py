@@ -183,8 +183,8 @@ class McpSession:
         if any(isinstance(cause, ValidationError) for cause in causes):
             return ContractError(f"the server does not follow the MCP version that it names: {causes[0]}")
         if refused := next((cause for cause in causes if isinstance(cause, MCPError)), None):
-            what = "command" if self.is_program else "address"
-            perhaps = f"; is it the {what} of an MCP server?" if refused.code == PARSE_ERROR else ""
+            is_strange = refused.code == PARSE_ERROR and not self.is_program
+            perhaps = "; is it the address of an MCP server?" if is_strange else ""
             return InfraError(f"the server refused to connect: error {refused.code}: {one_line(refused.message)}{perhaps}")
         described = "; ".join(f"{type(cause).__name__}: {cause}" for cause in causes)
         kind = SkillCrashed if self.is_program else SkillUnavailable

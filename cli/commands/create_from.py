@@ -46,10 +46,19 @@ def create_from_mcp(
         raise UsageError(f"--name {name!r} is not a tool of the server{nearest(str(name), ids)}; it offers {', '.join(ids)}")
     drafts = draft_tool_skills(chosen, folder)
     write_drafts(drafts, force=force)
-    for remark in shortened_names(chosen):
+    for remark in [*shortened_names(chosen), *_left_tests(drafts)]:
         current().remark(remark)
     _show_mcp(drafts, [why_no_starter(skill) for skill in chosen])
     return 0
+
+
+def _left_tests(drafts: Sequence[Draft]) -> list[str]:
+    """What --force leaves of an earlier call, and `--own-tests` would run."""
+    from eval_skills.scaffolding.skill_templates import TESTS_FILE, shown_path
+
+    without = [draft.folder / TESTS_FILE for draft in drafts if TESTS_FILE not in draft.files]
+    said = "stays: no test is written here any more; read it before you run it"
+    return [f"{shown_path(file)} {said}" for file in without if file.exists()]
 
 
 def _show_mcp(drafts: Sequence[Draft], lacks: Sequence[str]) -> None:

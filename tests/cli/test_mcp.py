@@ -153,9 +153,11 @@ def test_odd_tools_keep_no_other_from_being_created_and_none_that_destroys_is_ca
     place: Any, run_here: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GUARDED_TOKEN", "s3cret-t0ken")
+    place.write("tools/said/tests/basic.eval.json", "{}")
     with _served(_Odd) as url:
         result = run_here("create", "--from-mcp", url, "--auth-token-env", "GUARDED_TOKEN", "--output-dir", "tools", "--json")
     assert result.code == 0, result.err
+    assert "tools/said/tests/basic.eval.json stays: no test is written here any more" in result.err
     assert "lists 1 tool that has no name: left out" in result.err
     assert "has 300 characters, so its skill is called xxx" in result.err
     tested = {skill["id"]: len(skill["files"]) == 2 for skill in result.json["skills"]}

@@ -106,6 +106,26 @@ def test_a_tool_without_tests_says_what_its_schema_lacks(schema: dict[str, Any],
     assert bool(why_no_starter(skill)) is bool(lack) is (starter_benchmark(skill) is None)
 
 
+@each_row(
+    ("given", "output", "inputs", "lack"),
+    [
+        pytest.param([{"n": float("nan")}], {}, None, "breaks the schema: NaN and Infinity are not JSON", id="no-json"),
+        pytest.param([{"n": "no"}, {"n": 2}], {}, [{"n": 2}], "", id="one-that-fits"),
+        pytest.param([{"n": "no"}], {}, None, "breaks the schema: ", id="none-that-fits"),
+        pytest.param(
+            [{"n": 2}], {"properties": {"a": {"type": "wat"}}}, None, "every answer is an error: schema.prop", id="output"
+        ),
+        pytest.param([{"n": 2}], {"$ref": "http://127.0.0.1:9/"}, None, "nothing is fetched", id="output-elsewhere"),
+    ],
+)
+def test_no_test_is_written_that_cannot_be_read_or_pass(given: list[Any], output: Any, inputs: Any, lack: str) -> None:
+    schema = {"type": "object", "properties": {"n": {"type": "number"}}, "examples": given}
+    [skill] = tool_skills([ToolDescription("sum", "Sum", "", schema, output)], SERVER)
+    benchmark = starter_benchmark(skill)
+    assert lack in why_no_starter(skill)
+    assert (None if benchmark is None else [task["inputData"] for task in benchmark["tasks"]]) == inputs
+
+
 URLS: dict[str, Any] = {"examples": [{"url": "https://example.com/"}, {"url": "http://127.0.0.1:9/"}]}
 OUTSIDE: dict[str, Any] = {"required": ["url"], "properties": {"url": {"default": "https://example.com/a"}}}
 INSIDE: dict[str, Any] = {"required": ["city"], "properties": {"city": {"default": "Bern"}}}
