@@ -15,7 +15,7 @@ from eval_skills.scaffolding.names import SkillName
 from eval_skills.scaffolding.network import is_outside
 from eval_skills.scaffolding.openapi.call import call_of
 from eval_skills.scaffolding.openapi.document import Document, mapping, plain, read_openapi, sequence
-from eval_skills.scaffolding.openapi.operation import ALL, Choice, Operation, chosen, operations_of
+from eval_skills.scaffolding.openapi.operation import ALL, UNREAD, Choice, Operation, chosen, operations_of
 from eval_skills.scaffolding.openapi.security import auth_of
 from eval_skills.scaffolding.openapi.skill import READS_ONLY, Target, draft_of, name_of
 from eval_skills.scaffolding.skill_templates import TESTS_FILE
@@ -53,7 +53,11 @@ def import_openapi(
     """
     document = read_openapi(path)
     operations, remarks = operations_of(document)
-    wanted = choice.of(operations) if operation is None else [chosen(operations, operation)]
+    try:
+        wanted = choice.of(operations) if operation is None else [chosen(operations, operation)]
+    except UsageError as error:
+        unread = [remark for remark in remarks if remark.startswith(UNREAD)]
+        raise UsageError("; ".join([str(error), *unread[:_SHOWN]])) from None
     alone = len(wanted) == 1
     drafts: list[Draft] = []
     variables: dict[str, None] = {}
@@ -79,7 +83,7 @@ def import_openapi(
         remarks += [f"{each.title}: {remark}" for remark in said]
         variables |= dict.fromkeys(target.auth.variables)
     if not drafts:
-        raise document.error(f"no operation can become a skill: {'; '.join(remarks) or 'the document has none'}", "paths")
+        raise document.error(f"no operation can become a skill: {_some(remarks, '; ') or 'the document has none'}", "paths")
     if operation is not None or len(wanted) < len(operations):
         remarks = [each for each in remarks if _about(each, wanted)]
     changes = [_about_changes(address, names) for address, names in changing.items()]
@@ -141,9 +145,9 @@ def _other_servers(document: Document, operation: Operation, address: str) -> li
     return [f"took the first server, {address}; --base-url takes another, such as {_some(others)}"] if others else []
 
 
-def _some(names: list[str]) -> str:
+def _some(names: list[str], between: str = ", ") -> str:
     more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return f"{', '.join(names[:_SHOWN])}{more}"
+    return f"{between.join(names[:_SHOWN])}{more}"
 
 
 def _filled(server: dict[str, Any]) -> str:

@@ -7,13 +7,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from eval_skills.core.errors import UsageError
+from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.text import nearest
 from eval_skills.scaffolding.names import latin, unique_id
 from eval_skills.scaffolding.openapi.document import Document, mapping, plain, sequence
 
 METHODS = ("get", "post", "put", "patch", "delete")
 OTHER_METHODS = ("head", "options", "trace")
+UNREAD = "left out the path "
+"""How a remark on a path begins of which no operation is known."""
+
 MAX_ID = 80
 """Characters of an id that is made from a document; it names a folder."""
 
@@ -125,7 +128,11 @@ def _nodes(document: Document, remarks: list[str]) -> Iterator[tuple[str, str, d
     for path, item in mapping(document.data.get("paths")).items():
         if path.startswith("x-"):
             continue
-        shared = document.object_at(item, f"paths.{path}")
+        try:
+            shared = document.object_at(item, f"paths.{path}")
+        except InputError as error:  # the other paths are none the worse for it
+            remarks.append(f"{UNREAD}{plain(path, 200)}: {error.message}")
+            continue
         for method in (*METHODS, *OTHER_METHODS):
             node = shared.get(method)
             if node is None:

@@ -42,6 +42,20 @@ def test_p67_every_operation_becomes_a_skill_or_is_named(load: Load) -> None:
     ]
 
 
+def test_a_path_that_cannot_be_read_keeps_no_other_out(load: Load) -> None:
+    unread = {"/b": {"$ref": "paths/b.yaml"}, "/c": None}
+    some = document({"/a": {"get": {"responses": OK}}, **unread})
+    imported = load(some)
+    assert ids(imported) == ["get-a"]
+    elsewhere, nothing = imported.remarks
+    assert elsewhere.startswith("left out the path /b: $ref 'paths/b.yaml' leads outside this file")
+    assert nothing == "left out the path /c: expected an object, got null"
+    with pytest.raises(UsageError, match=r"'getB' is not in the document; it has GET /a; left out the path /b: "):
+        load(some, operation="getB")
+    with pytest.raises(InputError, match=r"no operation can become a skill: left out the path /b: .*; left out the path /c: "):
+        load(document(unread))
+
+
 def test_one_that_is_wanted_must_work(load: Load) -> None:
     broken = document({"/a": {"get": {"responses": OK}}, "/b": {"get": {"operationId": "b", "requestBody": {"$ref": "#/no"}}}})
     with pytest.raises(InputError, match="'#/no' has no target"):
