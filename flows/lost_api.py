@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from eval_skills.core.errors import causes_of
+from eval_skills.core.errors import UserError, causes_of
 from eval_skills.engine.handover import Observed
 
 T = TypeVar("T")
@@ -52,9 +52,12 @@ flow_result = Observed("flow_result", Result())
 
 
 def loss_of(error: BaseException) -> str | None:
-    """Why Prefect's API is gone, if that is why `error` was raised; what skills and judges do never is."""
+    """Why Prefect's API is gone, if that is why `error` was raised; what skills and judges do never is, nor what a user is told
+    to do otherwise, such as to correct the address of a judge."""
     import httpx
 
+    if isinstance(error, UserError):
+        return None
     for each in causes_of(error):
         if isinstance(each, httpx.TimeoutException):
             return "it does not answer in time"

@@ -141,6 +141,10 @@ def _connection_error(error: Exception, model: str, api_base: str | None) -> Pro
     causes = list(causes_of(error))
     names = {type(each).__name__ for each in causes}
     where = f"{api_base} (llm.apiBase)" if api_base else f"the provider of {model}"
+    refused = next((each for each in causes if type(each).__name__ == "SSLCertVerificationError"), None)
+    if refused is not None:
+        message = f"TLS with {where} failed: {_distrust(refused)}"
+        return ProviderError(message, code="JUDGE_UNAVAILABLE", ends_judging=True, sent=False)
     if names & _NOT_CONNECTED or ("ConnectError" in names and not names & _CLOSED):
         message = f"could not connect to {where}{_system_reason(causes)}"
         return ProviderError(message, code="JUDGE_UNAVAILABLE", again=True, sent=False)
@@ -148,6 +152,17 @@ def _connection_error(error: Exception, model: str, api_base: str | None) -> Pro
         message = f"{where} closed the connection before it had answered"
         return ProviderError(message, code="JUDGE_DISCONNECTED", again=True, billed=True)
     return None
+
+
+_UNKNOWN_AUTHORITY = frozenset({2, 18, 19, 20, 21})
+"""OpenSSL's numbers of the refusals against which the file of an authority helps."""
+
+
+def _distrust(refused: BaseException) -> str:
+    said = str(getattr(refused, "verify_message", "") or refused).rstrip(".")
+    helps = getattr(refused, "verify_code", 0) in _UNKNOWN_AUTHORITY
+    hint = "; if its authority is yours, name a file of it and the public ones in the variable SSL_CERT_FILE" if helps else ""
+    return f"its certificate is not trusted: {said}{hint}"
 
 
 def _system_reason(causes: list[BaseException]) -> str:

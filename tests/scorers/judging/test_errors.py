@@ -7,15 +7,18 @@ import json
 import math
 import os
 import re
+import ssl
 import subprocess
 import sys
 import threading
 from pathlib import Path
 from time import monotonic
 
+import httpx
 import pytest
 
 from eval_skills.core.errors import JudgeError
+from eval_skills.scorers.judging.errors import provider_error
 from eval_skills.scorers.judging.model import JudgeModel
 from tests.scorers.judging.asking import Settings, asked, code_of
 from tests.scripted_model import Says, ScriptedModel, failure, verdict
@@ -319,3 +322,26 @@ def test_what_the_first_request_imports_is_not_in_the_models_time_nor_are_its_wa
         [sys.executable, "-c", FIRST, model.url], cwd=tmp_path, env=environ, capture_output=True, text=True, timeout=120
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "True True\n", "")
+
+
+@pytest.mark.parametrize(
+    ("number", "message", "said"),
+    [
+        pytest.param(
+            20,
+            "unable to get local issuer certificate",
+            "unable to get local issuer certificate; if its authority is yours, name a file of it and the public ones in the"
+            " variable SSL_CERT_FILE",
+            id="unknown-authority",
+        ),
+        pytest.param(10, "certificate has expired", "certificate has expired", id="expired"),
+    ],
+)
+def test_a_certificate_that_is_refused_is_told_and_not_asked_again(number: int, message: str, said: str) -> None:
+    refused = ssl.SSLCertVerificationError(1, "certificate verify failed")
+    refused.verify_code, refused.verify_message = number, message
+    error = httpx.ConnectError("Connection error.")
+    error.__cause__ = refused
+    found = provider_error(error, "openai/x", "https://h")
+    assert str(found) == f"TLS with https://h (llm.apiBase) failed: its certificate is not trusted: {said}"
+    assert (found.code, found.again, found.ends_judging, found.sent) == ("JUDGE_UNAVAILABLE", False, True, False)
