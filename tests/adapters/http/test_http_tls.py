@@ -162,7 +162,7 @@ CLOCK = "; renew it on the server, or set the clock of this machine right"
     ],
 )
 async def test_a_certificate_that_no_authority_helps_is_told_with_what_does(
-    authorities: Authorities, secure_folder: Path, names: list[str], times: dict[str, datetime], message: str
+    authorities: Authorities, secure_folder: Path, names: list[str], times: dict[str, Any], message: str
 ) -> None:
     async with secure(authorities, *names, **times) as url:
         error = await failure(make_skill("http", url, {"tls": {"caFile": "tls/ca.pem"}}, secure_folder), {})
