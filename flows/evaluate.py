@@ -216,25 +216,25 @@ def _evaluate(part: RunPlan, whole: RunPlan, session: RunSession) -> tuple[str, 
     """Evaluate the items of `part`; returns why a task run may have left none of its items' results, and how many there were."""
     progress, submitted = _Progress(whole, session), 0
     cause = "their task runs did not end"
-    under_way: deque[LoopFuture] = deque()
+    under_way: deque[tuple[ItemBatch, LoopFuture]] = deque()
 
     def may_go_on() -> bool:
         progress.show()
         return not session.stopped
 
-    for future in _map(part, may_go_on):
+    for batch, future in _map(part, may_go_on):
         submitted += 1
-        under_way.append(future)
-        while under_way and under_way[0].is_done:
-            cause = _problem(under_way.popleft()) or cause
-    for future in under_way:
+        under_way.append((batch, future))
+        while under_way and under_way[0][1].is_done:
+            cause = _problem(*under_way.popleft(), session) or cause
+    for batch, future in under_way:
         EventLoopTaskRunner.current().wait_for(future, progress.show)
-        cause = _problem(future) or cause
+        cause = _problem(batch, future, session) or cause
     return cause, submitted
 
 
-def _map(plan: RunPlan, may_go_on: Callable[[], bool]) -> Iterator[LoopFuture]:
-    """Map the Prefect task that evaluates items over those of the plan, as long as it `may_go_on`."""
+def _map(plan: RunPlan, may_go_on: Callable[[], bool]) -> Iterator[tuple[ItemBatch, LoopFuture]]:
+    """Map the Prefect task that evaluates items over those of the plan, as long as it `may_go_on`; each future has its items."""
     runner, batches = EventLoopTaskRunner.current(), batches_of(plan)
     fixed = {"run": unmapped(RunRef(plan.run_id)), "retries": unmapped(plan.request.retries)}
     experiment = _experiment(plan)
@@ -247,13 +247,18 @@ def _map(plan: RunPlan, may_go_on: Callable[[], bool]) -> Iterator[LoopFuture]:
 
     if all(len(batch.items) == 1 for batch in batches):
         single = evaluate_item.with_options(**retry_delays(plan.request.retries))
-        return runner.map_in_turn(single, plan.items, may_go_on=may_go_on, labels=labels, **fixed)
-    return runner.map_in_turn(evaluate_batch, batches, may_go_on=may_go_on, labels=labels, **fixed)
+        futures = runner.map_in_turn(single, plan.items, may_go_on=may_go_on, labels=labels, **fixed)
+    else:
+        futures = runner.map_in_turn(evaluate_batch, batches, may_go_on=may_go_on, labels=labels, **fixed)
+    return zip(batches, futures, strict=False)  # where it may not go on, the last batches have none
 
 
-def _problem(future: LoopFuture) -> str | None:
+def _problem(batch: ItemBatch, future: LoopFuture, session: RunSession) -> str | None:
+    """How a task run ended that left an item without a result; one that left them all may have failed, but is no reason."""
     future.wait()
-    return None if future.state.is_completed() else future.state.message
+    if all(session.has_result(item) for item in batch.items):
+        return None
+    return future.state.message or f"a task run ended as {future.state.name}"
 
 
 class _Progress:

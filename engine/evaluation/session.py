@@ -74,6 +74,7 @@ class RunSession:
         self.plan = plan
         self.limits, self._began = Limits(plan), began
         self.counts: Counter[str] = Counter()
+        self._done: set[Item] = set()
         self._journal, self._observer, self._flow_run_id = journal, observer, flow_run_id
         self._stopped = False
         self._write_error: str | None = None
@@ -111,6 +112,10 @@ class RunSession:
     def may_attempt(self, item: Item) -> bool:
         """Whether `item` may be attempted now: at a limit of the run, what has begun goes on, further attempts included."""
         return not self.stopped or (item in self._attempts and not self._stopped and not self.is_unwritable)
+
+    def has_result(self, item: Item) -> bool:
+        """Whether the journal has a result of `item` that was made in this session."""
+        return item in self._done
 
     @property
     def is_unwritable(self) -> bool:
@@ -290,6 +295,7 @@ class RunSession:
             raise
         self._attempts.pop(item, None)
         self.counts[result.status] += 1
+        self._done.add(item)
         if self._trace is not None:
             self._trace.finished(item, result)
         if any(reason.code == DUPLICATE_KEYS for reason in result.reasons):

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from eval_skills.core.errors import InputError, UsageError
+from eval_skills.core.errors import InputError, RunError, UsageError
+from eval_skills.core.models import Attempt
 from eval_skills.core.store import Store
 from eval_skills.engine.definition.request import EvaluateRequest
+from eval_skills.engine.evaluation.execution import Outcome
+from eval_skills.engine.evaluation.executor import LocalExecutor
 from eval_skills.engine.evaluation.observer import NullObserver, observed_runs
+from eval_skills.engine.evaluation.plan import Item
 from eval_skills.engine.evaluation.summary import RunSummary
 from eval_skills.flows import evaluate
 from tests.otlp_receiver import Receiver
@@ -262,6 +266,24 @@ def test_whoever_watches_sees_every_result_after_the_journal_has_it(tmp_path: Pa
     with observed_runs.by(watcher):
         run(tmp_path, skill, tasks=tasks_file(tmp_path, "ok", "wrong"))
     assert sorted(watcher.seen) == [("ok", True), ("wrong", True)]
+
+
+@pytest.mark.parametrize("size", [1, 2])
+def test_the_reason_for_missing_results_is_not_how_an_item_with_a_result_failed(
+    tmp_path: Path, skill: Path, monkeypatch: pytest.MonkeyPatch, size: int
+) -> None:
+    execute = LocalExecutor.execute
+
+    async def executed(self: LocalExecutor, item: Item, earlier: Sequence[Attempt] = ()) -> Outcome:
+        if item.task == "lost":
+            raise RuntimeError("the worker of the item is gone")
+        return await execute(self, item, earlier)
+
+    monkeypatch.setattr(LocalExecutor, "execute", executed)
+    tasks = tasks_file(tmp_path, "ok", "lost", "refuse", "die")
+    expected = r"1 of 4 items have no result \(.*the worker of the item is gone\); continue with --resume"
+    with pytest.raises(RunError, match=expected):
+        run(tmp_path, skill, tasks=tasks, concurrency=1, items_per_task=size, retries=0)
 
 
 def test_it_grows_until_it_is_decided(tmp_path: Path, skill: Path) -> None:
