@@ -36,6 +36,11 @@ def resume_words(run_id: str, store: str, stopped: str | None = None, command: s
     return f"eval-skills {command} --resume {run_id} --store {quote(store)}{_RAISED.get(stopped or '', '')}"
 
 
+def resume_night_words(night: str, suites: str | None, store: str) -> str:
+    """What to type to continue a night; its file of `suites` is written to be filled in where it is not known."""
+    return f"eval-skills nightly --suites {quote(suites) if suites else 'FILE'} --resume {night} --store {quote(store)}"
+
+
 NOT_CONTINUED = (
     "cannot be continued by a command: its skills or tasks are objects of a Python program; "
     "call es.evaluate there again, with the same store and resume"

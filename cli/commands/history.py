@@ -41,9 +41,9 @@ def history_command(
     """List past runs, newest first, and how to continue the unfinished ones.
 
     A run is unfinished when it was interrupted, and stopped when it reached one of its limits; what it had finished is kept.
-    Behind the items of a run that was asked only some of its benchmark's tasks stands (part). Where there is room, a column
-    says what changed since the run before it of the same benchmark and skill: skill, adapter, benchmark, scorer, judge, option,
-    version, environment, commit.
+    One of a night that was interrupted goes on with that night. Behind the items of a run that was asked only some of its
+    benchmark's tasks stands (part). Where there is room, a column says what changed since the run before it of the same benchmark
+    and skill: skill, adapter, benchmark, scorer, judge, option, version, environment, commit.
 
     A run of skill-effect is named by its Agent Skill and its arms, and a column has the
     verdict against the first of them.
@@ -67,12 +67,17 @@ def history_command(
 
 
 def _resume(run: PastRun, store: Store) -> str | None:
-    """The command that finishes an unfinished run; None of a finished one, and of one that cannot be continued."""
-    from eval_skills.reporting.stopping import resume_words
+    """The command that finishes an unfinished run, with the rest of its night where that was interrupted; None of a finished
+    one, and of one that cannot be continued.
+    """
+    from eval_skills.reporting.stopping import resume_night_words, resume_words
 
     manifest = store.find_manifest(run.run_id)
     if run.state != "unfinished" or manifest is None or manifest.is_of_a_program:
         return None
+    night = manifest.provenance.get("night")
+    if night is not None and night not in store.tables.files("nights"):  # one that is recorded does not go on
+        return resume_night_words(night, manifest.provenance.get("suites"), store.path)
     return resume_words(run.run_id, store.path, run.stopped)
 
 
@@ -139,9 +144,12 @@ def _show(runs: list[PastRun], store: Store, changes: Mapping[str, RunChanges], 
     columns = [column for column in _columns() if shown.get(column.name, True)]
     cells = [_cells(run) | _further(run, changes) for run in runs]
     print_table(columns, [[printable(row[column.name]) for column in columns] for row in cells])
+    said = set[str]()
     for run in runs:
         if (command := _resume(run, store)) is not None:
-            current().say(f"continue with  {command}", style="yellow")
+            if command not in said:  # several runs are of one night
+                current().say(f"continue with  {command}", style="yellow")
+            said.add(command)
         elif run.state == "unfinished":
             current().say(f"{run.run_id} {_why_not(run, store)}", style="yellow")
 

@@ -87,7 +87,8 @@ class NightPlan:
 
     def _provenance(self, suite: Suite) -> dict[str, str]:
         of_a_flow_run = {} if self.flow_run_id is None else {FLOW_RUN: self.flow_run_id}
-        return {"suite": suite.name, "night": self.night_id, **of_a_flow_run}
+        file = str(Path(self.request.suites).resolve())
+        return {"suite": suite.name, "suites": file, "night": self.night_id, **of_a_flow_run}
 
 
 @dataclass(frozen=True, slots=True)

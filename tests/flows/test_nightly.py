@@ -108,7 +108,9 @@ def test_the_first_night_has_nothing_to_compare_with_and_is_recorded(project: Pr
     (row,) = project.store.nights().to_dict("records")
     assert (row["night_id"], row["suite"], row["verdict"], row["good"]) == (summary.night_id, "moods", "new", True)
     provenance = project.store.manifest(row["run_id"]).provenance
+    file = provenance.pop("suites")
     assert provenance == {"suite": "moods", "night": summary.night_id, "flowRun": summary.flow_runs[0]}
+    assert (Path(file).is_absolute(), Path(file).is_file()) == (True, True)
     for key in ("ranking", "diff", "trend"):
         named = {"key": {"any_": [f"eval-skills-{key}-moods"]}, "flow_run_id": {"any_": summary.flow_runs[:1]}}
         assert len(ask("artifacts/filter", artifacts=named)) == 1

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
+from eval_skills.core.store import Store, land_rows, write_manifest
 from tests.tables import each_row
 
 Run = Callable[..., Any]
@@ -94,6 +96,24 @@ def test_p54_an_unfinished_run_comes_with_the_command_that_goes_on_with_it(place
     assert f"continue with  eval-skills eval --resume {THIRD} --store {place.folder / 'eval-store'}\n" in said
     assert "2/4" in said
     assert said.count("eval --resume") == 1
+
+
+@pytest.mark.parametrize(("suites", "named"), [("my suites.yaml", "'my suites.yaml'"), (None, "FILE")], ids=["file", "unknown"])
+def test_a_run_of_an_interrupted_night_goes_on_with_the_night(
+    place: Any, run_here: Run, past: Callable[..., str], suites: str | None, named: str
+) -> None:
+    fourth = past("20260103T110000Z-0004", landed=False)
+    night, store = "20260103T095959Z-000a", Store(place.folder / "eval-store")
+    about = {"suite": "s", "night": night} | ({"suites": suites} if suites else {})
+    for run_id in (THIRD, fourth):
+        write_manifest(store.run_folder(run_id), store.manifest(run_id).model_copy(update={"provenance": about}))
+    expected = f"eval-skills nightly --suites {named} --resume {night} --store {store.path}"
+    said = run_here("history").out
+    assert said.count(f"continue with  {expected}\n") == said.count("continue with") == 1
+    assert [entry["resume"] for entry in run_here("history", "--json").json] == [expected, expected, None, None]
+    row = {"night_id": night, "finished_at": datetime(2026, 1, 3, tzinfo=UTC), "suite": "s", "good": False, "verdict": "failed"}
+    land_rows(store, "nights", night, [row])
+    assert run_here("history", "--json").json[0]["resume"] == f"eval-skills eval --resume {fourth} --store {store.path}"
 
 
 def test_a_run_without_a_manifest_has_no_command_that_cannot_work(place: Any, run_here: Run) -> None:
