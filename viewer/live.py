@@ -28,7 +28,7 @@ class Progress:
     """How far a run is. `rate` is in items per second, `left_s` the time that the rest takes at this rate, None where nothing
     ended lately; `cost_usd` is what skills and judges were paid so far, None where the cost of an item is not known.
 
-    `is_running` says that a process writes into the journal; without one the run was interrupted.
+    `is_running` says that a process writes into the journal; without one the run was interrupted, or it `stopped` at that limit.
     """
 
     run: str
@@ -41,6 +41,7 @@ class Progress:
     left_s: float | None
     cost_usd: float | None
     is_running: bool
+    stopped: str | None
 
 
 @dataclass(slots=True)
@@ -58,7 +59,8 @@ class WatchedRun:
         if not path.exists():
             return None
         self._read(path)
-        items, planned = list(self._items.values()), _planned(self.store, self.run_id)
+        items, manifest = list(self._items.values()), self.store.find_manifest(self.run_id)
+        planned = None if manifest is None else manifest.planned_items
         rate = _rate(items)
         left = None if not rate or planned is None else max(0, planned - len(items)) / rate
         costs = [item["cost"] for item in items]
@@ -73,6 +75,7 @@ class WatchedRun:
             left_s=left,
             cost_usd=None if None in costs else sum(costs),
             is_running=is_written(path),
+            stopped=None if manifest is None or manifest.stopped is None else manifest.stopped.name,
         )
 
     def _read(self, path: Path) -> None:
@@ -113,13 +116,10 @@ def _rate(items: list[dict[str, Any]]) -> float | None:
     return len(lately) / window
 
 
-def _planned(store: Store, run_id: str) -> int | None:
-    manifest = store.find_manifest(run_id)
-    return manifest.planned_items if manifest is not None else None
-
-
 def is_written(journal: Path) -> bool:
     """Whether the process that has locked this journal is there. The lock is not tried: a run that begins would miss it."""
+    if not journal.exists():
+        return False
     try:
         owner = int(journal.with_suffix(".lock").read_text() or 0)
     except (OSError, ValueError):

@@ -115,6 +115,11 @@ ORDER BY rate_b - rate_a, task_id"""
     return found
 
 
+def without_statements(statements: Mapping[str, str], but: str | None = None) -> Mapping[str, str]:
+    """The same tables, of a run that is not finished: the store's tables hold none of it yet, `but` for this one."""
+    return {name: statement if name == but else "" for name, statement in statements.items()}
+
+
 def effect_statements(run_id: str) -> Mapping[str, str]:
     """Those of the page of what an Agent Skill changed."""
     reports = f"FROM reports WHERE run_id = '{run_id}'"

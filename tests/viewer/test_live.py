@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from eval_skills.core.store import Manifest, ManifestBenchmark, Store, write_manifest
+from eval_skills.core.store import Manifest, ManifestBenchmark, ReachedLimit, Store, write_manifest
 from eval_skills.viewer.live import LiveRuns, WatchedRun
 from eval_skills.viewer.site import Site
 from tests.viewer.test_site import data_of
@@ -45,6 +45,18 @@ def test_it_is_counted_as_it_grows(tmp_path: Path, journal: Path) -> None:
     assert found.rate == pytest.approx(3, abs=1)
     journal.unlink()
     assert watched.progress() is None
+
+
+def test_a_run_that_stopped_at_a_limit_says_which(tmp_path: Path, journal: Path) -> None:
+    stopped = ReachedLimit(limit="cost", allowed=1.0, spent=1.5)
+    benchmark = ManifestBenchmark(id="sums", version="1.0.0")
+    write_manifest(
+        journal.parent,
+        Manifest(run_id=RUN, created_at=datetime.now(UTC), benchmark=benchmark, skills=[], planned_items=3, stopped=stopped),
+    )
+    journal.write_text(line("a"))
+    (found,) = LiveRuns(Store(tmp_path)).progress()
+    assert (found.planned, found.is_running, found.stopped) == (3, False, "cost limit")
 
 
 def test_the_cost_so_far_is_that_of_all_attempts(tmp_path: Path, journal: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from datetime import UTC, datetime
 from html.parser import HTMLParser
@@ -99,6 +100,40 @@ def test_the_items_of_a_stopped_run_are_those_that_are_done(tmp_path: Path) -> N
     (table,) = data_of(Site(Store(tmp_path)).page("index.html"))["tables"]
     first = dict(zip([column["title"] for column in table["columns"]], table["rows"][0], strict=True))
     assert (first["State"], first["Items"], first["Planned"]) == ("stopped: cost limit", 2, 3)
+    assert first["Cost"] == [1.0, 0, 2]
+
+
+def test_the_cost_of_an_unfinished_run_has_all_that_its_items_say(tmp_path: Path) -> None:
+    began = datetime(2026, 1, 1, tzinfo=UTC)
+    paid = {"attempts": [Attempt(started_at=began, cost_usd=cost) for cost in (0.25, None, 4.0, 8.0)], "cost_usd": 8.0}
+    leave_run(tmp_path, "20260101T100000Z-0001", landed=False, judged=[{**paid, "judge_cost_usd": 0.5}, {"user_cost_usd": 1.0}])
+    (table,) = data_of(Site(Store(tmp_path)).page("index.html"))["tables"]
+    first = dict(zip([column["title"] for column in table["columns"]], table["rows"][0], strict=True))
+    assert first["Cost"] == [13.75, 1, 2]
+
+
+def test_a_run_that_has_not_landed_has_no_sql_over_tables_without_it(tmp_path: Path) -> None:
+    for second, landed in enumerate((True, False)):
+        leave_run(tmp_path, f"20260101T10000{second}Z-0001", landed=landed)
+    site = Site(Store(tmp_path))
+    finished, unfinished = site.store.run_ids()
+    told = data_of(site.page(run_page(unfinished)), "sql")
+    assert {name for name, statement in told.items() if statement} == {"provenance-table"}
+    assert site.store.query(told["provenance-table"])["state"].to_list() == ["unfinished"]
+    assert all(data_of(site.page(run_page(finished)), "sql").values())
+    assert not any(data_of(site.page(comparison_page(finished, unfinished)), "sql").values())
+
+
+def test_a_run_without_its_reports_is_landing_and_after_a_while_it_is_not(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    leave_run(tmp_path, "20260101T100000Z-0001", landed=False)
+    land(store, "20260101T100000Z-0001")
+    states = []
+    for _ in range(2):
+        (table,) = data_of(Site(store).page("index.html"))["tables"]
+        states.append(table["rows"][0][1])
+        os.utime(store.tables.files("items")["20260101T100000Z-0001"], (0, 0))
+    assert states == ["landing", "finished"]
 
 
 def test_of_a_skill_whose_cost_is_unknown_all_items_are_unknown(tmp_path: Path) -> None:

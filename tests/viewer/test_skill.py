@@ -10,6 +10,7 @@ import eval_skills as es
 from eval_skills.core.store import Store
 from eval_skills.core.viewer_pages import run_page, skill_page
 from eval_skills.viewer.site import Site
+from tests.cli.conftest import leave_run
 from tests.viewer.test_site import Marks, Runs, data_of
 
 TASKS = [{"id": letter, "input": letter, "expected": letter.upper()} for letter in "abcdefgh"]
@@ -25,6 +26,13 @@ def test_every_point_of_every_figure_leads_to_its_run(runs_of: Runs) -> None:
         assert [point["page"] for point in figure["points"]] == [run_page(run_id) for run_id in ids]
     links = {attributes.get("href") for tag, attributes in Marks(page).found if tag == "a"}
     assert {run_page(run_id) for run_id in ids} <= links
+
+
+def test_a_digest_that_is_not_known_is_a_dash(tmp_path: Path) -> None:
+    leave_run(tmp_path, "20260101T100000Z-0001")
+    page = Site(Store(tmp_path)).page(skill_page("adder"))
+    assert '<td class="wide">–</td>' in page
+    assert ">None<" not in page
 
 
 def test_the_sql_of_its_tables_gives_their_rows(runs_of: Runs) -> None:

@@ -10,7 +10,7 @@ from eval_skills.core.viewer_pages import task_page
 from eval_skills.engine.stored_runs.reports import read_source
 from eval_skills.reporting.html.report import render
 from eval_skills.viewer.page import TablesPage
-from eval_skills.viewer.statements import run_statements
+from eval_skills.viewer.statements import run_statements, without_statements
 
 if TYPE_CHECKING:
     from eval_skills.viewer.site import Site
@@ -24,10 +24,14 @@ def run_page(site: Site, run_id: str) -> str:
         UserError: it cannot be read.
     """
     site.check_run(run_id)
-    if site.is_live and run_id in site.store.unfinished() and not site.store.item_table(run_id).num_rows:
+    is_unfinished = run_id in site.store.unfinished()
+    if site.is_live and is_unfinished and not site.store.item_table(run_id).num_rows:
         about = "No item of this run has ended yet."
         page = TablesPage(title=f"Run {run_id}", tables=[], facts={"Store": site.title}, about=about, script="waiting_page")
         return page.render(site.navigation("Runs"))
     source = read_source(run_id, site.store.path)
-    navigation = replace(site.navigation("Runs"), task_page=partial(task_page, run_id), sql=run_statements(run_id))
+    statements = run_statements(run_id)
+    if is_unfinished:
+        statements = without_statements(statements, but="provenance-table")
+    navigation = replace(site.navigation("Runs"), task_page=partial(task_page, run_id), sql=statements)
     return render(source.reports, source.context, navigation=navigation)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
+import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from eval_skills.core.store.history import known_items
+from eval_skills.core.errors import InputError, RunError
 from eval_skills.core.viewer_pages import run_page, skill_page
 from eval_skills.viewer.live import is_written
 from eval_skills.viewer.page import PLACES, TablesPage
@@ -74,31 +77,71 @@ def runs_page(site: Site) -> str:
         selects="comparison",
         note="Completion is that of the best skill, with its interval. Cost is what skills, judges and simulated users were paid "
         "together, in all attempts that say it, and of how many items it is unknown; a dash where nothing is known. "
-        "Items are those that are done. Select two runs to compare them.",
+        "Items are those that are done; of an unfinished run they are in its journal, with their cost, and the SQL does not know "
+        "them. Select two runs to compare them.",
     )
     payload = table.payload(site.store)
     _count_what_has_not_landed(payload["rows"], site.store)
     if site.is_live:
-        _say_what_is_running(payload["rows"], site.store)
+        _say_what_is_going_on(payload["rows"], site.store)
     facts = {"Store": site.title, "Runs": f"{len(payload['rows']):,}"}
     return TablesPage(title="Runs", tables=[payload], facts=facts, script="runs_page").render(site.navigation("Runs"))
 
 
 def _count_what_has_not_landed(rows: list[list[Any]], store: Store) -> None:
     """The items of an unfinished run are those that are done: they are in its journal, and the tables know none of them."""
-    run, state, items = _places("Run", "State", "Items")
+    run, state, items, cost = _places("Run", "State", "Items", "Cost")
     for row in rows:
         if row[state] != "finished":
-            row[items] = known_items(store, row[run])
+            row[items], row[cost] = _done(store, row[run])
+
+
+def _done(store: Store, run_id: str) -> tuple[int | None, list[Any]]:
+    """How many items of a run are done, and what they cost as a ``sum``; None where a damaged file hides it."""
+    import pyarrow.compute as pc
+
+    from eval_skills.core.store.landing import run_batches
+
+    items, unpriced = 0, 0
+    costs: list[float] = []
+    try:
+        for batch in run_batches(store, run_id):
+            items += batch.num_rows
+            unpriced += batch.column("cost_usd").null_count
+            retried = batch.column("attempts").filter(pc.greater(pc.list_value_length(batch.column("attempts")), 1))
+            earlier = [each["cost_usd"] for attempts in retried.to_pylist() for each in attempts[:-1]]
+            paid = [pc.sum(batch.column(name)).as_py() for name in ("cost_usd", "judge_cost_usd", "user_cost_usd")]
+            costs += [cost for cost in (*paid, *earlier) if cost is not None]
+    except (RunError, InputError):  # one damaged file does not hide the other runs; resuming it says what is wrong
+        return None, [None, None, None]
+    return items, [math.fsum(costs) if costs else None, unpriced, items]
 
 
 def _places(*titles: str) -> list[int]:
     return [next(place for place, column in enumerate(COLUMNS) if column.title == title) for title in titles]
 
 
-def _say_what_is_running(rows: list[list[Any]], store: Store) -> None:
-    """The store knows runs that have not finished; whether somebody works on one is known to this machine alone."""
-    run, state = _places("Run", "State")
+def _say_what_is_going_on(rows: list[list[Any]], store: Store) -> None:
+    """The store knows runs that have not finished; whether somebody works on one is known to this machine alone.
+
+    One whose items have just landed is ``landing`` until its reports, which have all other figures, have landed as well.
+    """
+    run, state, cost = _places("Run", "State", "Cost")
     for row in rows:
-        if row[state] == "unfinished" and is_written(store.journal_path(row[run])):
-            row[state] = "running"
+        if row[state] != "finished":
+            if is_written(store.journal_path(row[run])):
+                row[state] = "running"
+        elif row[cost][2] is None and _has_just_landed(store, row[run]):
+            row[state] = "landing"
+
+
+LANDING_S = 600.0
+"""The reports of a run that has landed so long ago, and are not there, are not being made any more."""
+
+
+def _has_just_landed(store: Store, run_id: str) -> bool:
+    path = store.tables.files("items", [run_id]).get(run_id)
+    try:
+        return path is not None and time.time() - Path(path).stat().st_mtime < LANDING_S
+    except OSError:  # it is in object storage, or has just been pruned
+        return False

@@ -7,13 +7,6 @@ const signed = (value, digits) => {
   const size = enoughDigits(Math.abs(value), digits, (text) => Number(text) !== 0 || value === 0);
   return `${Number(size) === 0 ? "" : value > 0 ? "+" : "−"}${size}`; // what is shown as 0 has no sign
 };
-const amount = { minimumFractionDigits: 2, maximumFractionDigits: 2 };
-/** As `usd` in reporting/numbers.py. */
-function dollars(value) {
-  if (value >= 1 || value === 0) return `$${Number(fixed(value, 2)).toLocaleString("en", amount)}`;
-  if (value < 1e-11) return `$${value.toExponential(1)}`;
-  return `$${value < 1e-4 ? value.toFixed(12).replace(/0+$/, "") : fixed(value, 4)}`;
-}
 const moment = (value) => new Date(value).toISOString().slice(0, 16).replace("T", " ");
 
 /** How a known value of a kind is written. */
@@ -97,6 +90,8 @@ function dataTable(place, spec, chosen = () => {}) {
   };
   draw();
   openingRows(parts.table);
+  // another address of this page was opened in its tab; what is chosen here is written without this event
+  addEventListener("hashchange", () => location.hash.includes(`${spec.name}.`) && location.reload());
   whenPrinted("rows", () => {
     const put = (pagination) => {
       state = { ...state, pagination };

@@ -55,6 +55,14 @@ function fixed(value, digits) {
   return text.replace(/^-(?=[0.]*$)/, "");
 }
 
+const amount = { minimumFractionDigits: 2, maximumFractionDigits: 2 };
+/** As `usd` in reporting/numbers.py. */
+function dollars(value) {
+  if (value >= 1 || value === 0) return `$${Number(fixed(value, 2)).toLocaleString("en", amount)}`;
+  if (value < 1e-11) return `$${value.toExponential(1)}`;
+  return `$${value < 1e-4 ? value.toFixed(12).replace(/0+$/, "") : fixed(value, 4)}`;
+}
+
 /** The number with so many decimals, or up to four where what they leave out would not be enough. */
 function enoughDigits(value, digits, isEnough) {
   for (let more = digits; more < 4; more += 1) {

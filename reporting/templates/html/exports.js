@@ -1,6 +1,6 @@
 // The tables of a report within the viewer: each can be saved as CSV, and has the statement that gives its figures.
 
-/** Below each table that the page has a statement for (by its `data-export`, or its id): a button and the statement. */
+/** Below each table that the page names (by its `data-export`, or its id): a button, and the statement, unless it is empty. */
 function offerExports() {
   const statements = JSON.parse(byId("sql")?.textContent ?? "{}");
   for (const table of document.querySelectorAll("main table")) {
@@ -14,7 +14,8 @@ function offerExports() {
       place.replaceWith(one);
       one.append(place);
     }
-    place.after(element("div", { className: "exports" }, save, sqlDetails(statements[name], "What the table is made of, for eval-skills query or any other DuckDB over the store:")));
+    const sql = statements[name] ? [sqlDetails(statements[name], "What the table is made of, for eval-skills query or any other DuckDB over the store:")] : [];
+    place.after(element("div", { className: "exports" }, save, ...sql));
   }
 }
 

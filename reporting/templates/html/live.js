@@ -9,22 +9,35 @@ function duration(seconds) {
   return whole < 3600 ? `${Math.floor(whole / 60)} min ${whole % 60} s` : `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`;
 }
 
-/** Draw at `place` the runs that are going on, or only `wanted`; when one has ended, or `wanted` has more to show, load again. */
-function watchRuns(place, wanted) {
-  let known;
-  let [loaded, shown] = [Date.now(), undefined];
-  const source = new EventSource("live");
-  source.addEventListener("message", (event) => {
-    const runs = JSON.parse(event.data).filter((run) => wanted === undefined || run.run === wanted);
+/**
+ * Draw at `place` the runs that are going on, or only `wanted`, also where it was left; when one has ended or begun, or `wanted` has
+ * more to show, load again as soon as that disturbs nobody. `running` are the runs that the page shows as such; `isDue`: it shows what
+ * will soon be another.
+ */
+function watchRuns(place, { wanted, running, isDue = false }) {
+  let [known, shown] = [running?.join(), undefined];
+  const loaded = Date.now();
+  const hear = (event) => {
+    const runs = JSON.parse(event.data).filter((run) => (wanted === undefined ? run.is_running : run.run === wanted));
     place.hidden = runs.length === 0;
     place.replaceChildren(...runs.map(liveRun));
     const names = runs.map((run) => run.run).join();
     const done = runs.reduce((sum, run) => sum + run.done, 0);
-    const changed = known !== undefined && (names !== known || (wanted !== undefined && done !== shown));
+    isDue ||= known !== undefined && (names !== known || (wanted !== undefined && done !== shown));
     [known, shown] = [names, shown ?? done];
-    if (changed && isIdle() && Date.now() - loaded > RELOAD_MS) location.reload();
-  });
-  addEventListener("pagehide", () => source.close());
+  };
+  let source;
+  const listen = () => {
+    source?.close();
+    if (document.visibilityState !== "visible") return; // a browser keeps few connections to a server: many tabs would leave none
+    source = new EventSource("live");
+    source.addEventListener("message", hear);
+  };
+  listen();
+  document.addEventListener("visibilitychange", listen);
+  addEventListener("pagehide", () => source?.close());
+  addEventListener("pageshow", (event) => event.persisted && location.reload()); // by the back button, as it was long ago
+  setInterval(() => isDue && isIdle() && Date.now() - loaded > RELOAD_MS && location.reload(), 1000);
 }
 
 /** Whether loading the page again takes nothing out of the reader's hands. */
@@ -38,9 +51,9 @@ function liveRun(run) {
   const bar = element("progress", { max: 1, ariaLabel: `Progress of run ${run.run}`, ...(share === undefined ? {} : { value: share }) });
   const parts = [
     `${run.done.toLocaleString("en")} of ${run.planned === null ? UNKNOWN : run.planned.toLocaleString("en")} items`,
-    `${run.passed.toLocaleString("en")} passed, ${run.failed.toLocaleString("en")} failed, ${run.errors.toLocaleString("en")} errors`,
-    ...(run.is_running ? [run.rate === null ? "no item lately" : `${run.rate.toFixed(1)} items/s`, `${duration(run.left_s)} left`] : ["interrupted"]),
-    ...(run.cost_usd === null ? [] : [`$${run.cost_usd.toFixed(4)} so far`]),
+    `${run.passed.toLocaleString("en")} passed, ${run.failed.toLocaleString("en")} failed, ${plural(run.errors, "error")}`,
+    ...(run.is_running ? [run.rate === null ? "no item lately" : `${run.rate.toFixed(1)} items/s`, `${duration(run.left_s)} left`] : [run.stopped === null ? "interrupted" : `stopped: ${run.stopped}`]),
+    ...(run.cost_usd === null || run.done === 0 ? [] : [`${dollars(run.cost_usd)} so far`]),
   ];
   return element("p", { className: "live-run" }, element("a", { href: `run-${run.run}.html` }, run.run), bar, element("span", {}, parts.join(" · ")));
 }

@@ -98,5 +98,5 @@ function startCopy() {
 
 startCopy();
 if (typeof offerExports === "function") offerExports();
-if (byId("live")) watchRuns(byId("live"), byId("live").dataset.run);
+if (byId("live")) watchRuns(byId("live"), { wanted: byId("live").dataset.run });
 performance.mark("interactive");

@@ -14,6 +14,7 @@ const [runs] = [...document.querySelectorAll(".data-table")].map((place, index) 
 onKey("/", "search", () => runs.search.focus());
 onKey("c", "compare the two runs that are selected", () => comparison?.click());
 startKeys();
-if (shown.live) watchRuns(byId("live"));
+const inState = (state) => shown.tables[0].rows.filter((row) => row[1] === state).map(([run]) => run);
+if (shown.live) watchRuns(byId("live"), { running: inState("running"), isDue: inState("landing").length > 0 });
 startTheme(() => {});
 performance.mark("interactive");

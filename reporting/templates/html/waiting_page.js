@@ -3,5 +3,5 @@
 const shown = JSON.parse(byId("data").textContent);
 startKeys();
 startTheme(() => {});
-if (shown.live) watchRuns(byId("live"), location.pathname.match(/run-(.*)\.html$/)?.[1]);
+if (shown.live) watchRuns(byId("live"), { wanted: location.pathname.match(/run-(.*)\.html$/)?.[1] });
 performance.mark("interactive");

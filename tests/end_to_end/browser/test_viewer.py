@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +18,7 @@ from eval_skills.core.store import Store
 from eval_skills.core.store.labels import current_labels
 from eval_skills.viewer.export import export_pages
 from eval_skills.viewer.server import listen, server_of
+from tests.cli.conftest import leave_run
 
 pytestmark = pytest.mark.slow
 
@@ -69,6 +71,61 @@ def test_runs_are_searched_and_two_of_them_compared(page: Any, served: tuple[Sto
     page.click("thead th:nth-child(2) button")
     assert "runs.sort=Run" in page.value("location.hash")
     assert page.complaints() == []
+
+
+def test_an_address_that_narrows_the_shown_page_narrows_it(page: Any, served: tuple[Store, str]) -> None:
+    store, address = served
+    go(page, address)
+    page.value(f"void (location.hash = '#runs.q={store.run_ids()[0]}')")
+    page.until("document.querySelectorAll('tbody tr').length === 1")
+
+
+def test_a_run_that_goes_on_is_shown_and_one_that_ends_as_soon_as_that_disturbs_nobody(
+    page: Any, served: tuple[Store, str]
+) -> None:
+    store, address = served
+    interrupted, running = "20260101T100000Z-0001", "20260102T100000Z-0002"
+    broken: list[dict[str, Any]] = [
+        {"status": "error", "passed": False, "score": None, "error_kind": "skill", "cost_usd": 0.5},
+        {"cost_usd": 1.5},
+    ]
+    for run_id in (interrupted, running):
+        leave_run(store.layout.root, run_id, landed=False, judged=broken)
+    lock = store.journal_path(running).with_suffix(".lock")
+    lock.write_text(str(os.getpid()))
+    go(page, address)
+    page.until("document.querySelectorAll('.live-run').length > 0")
+    (shown,) = page.texts(".live-run")
+    assert shown.startswith(running)
+    assert "1 passed, 0 failed, 1 error ·" in shown
+    assert shown.endswith("$2.00 so far")
+    page.value("(() => { const now = Date.now; Date.now = () => now() + 60_000; return 0 })()")
+    page.click("input[type=search]")
+    lock.unlink()
+    page.until("document.querySelectorAll('.live-run').length === 0")
+    assert "running" in page.texts("tbody .tag")  # nothing is taken from who is writing
+    page.value("void document.activeElement.blur()")
+    for _ in range(100):
+        with contextlib.suppress(AssertionError):  # it is being loaded again
+            if "running" not in page.texts("tbody .tag"):
+                break
+        sleep(0.1)
+    assert sorted(page.texts("tbody .tag")) == ["finished", "finished", "unfinished", "unfinished"]
+
+
+def test_a_hidden_page_keeps_no_connection(page: Any, served: tuple[Store, str]) -> None:
+    _, address = served
+    page.call(
+        "Page.addScriptToEvaluateOnNewDocument",
+        source="window.opened = []; window.EventSource = class extends EventSource"
+        " { constructor(...given) { super(...given); opened.push(this) } }",
+    )
+    go(page, address)
+    page.until("opened.length === 1 && opened[0].readyState === 1")
+    for state, states in (("hidden", [2]), ("visible", [2, 1])):
+        page.value(f"void Object.defineProperty(document, 'visibilityState', {{configurable: true, value: '{state}'}})")
+        page.value("void document.dispatchEvent(new Event('visibilitychange'))")
+        page.until(f"JSON.stringify(opened.map(each => each.readyState)) === '{json.dumps(states, separators=(',', ':'))}'")
 
 
 def test_an_answer_is_labelled_and_a_stranger_runs_nothing(page: Any, served: tuple[Store, str]) -> None:

@@ -64,6 +64,7 @@ def test_p49_each_skill_has_its_verdict_and_what_the_sample_could_have_shown(doc
     assert "No task flipped." in text_of(page, "same@1.0.0")
     assert "Only B has this skill" in text_of(page, "new@1.0.0")
     assert "Only A has this skill" in text_of(page, "gone@1.0.0")
+    assert "None" not in re.sub(r"<(style|script).*?</\1>", "", page, flags=re.DOTALL)
 
 
 def test_p49_an_undecided_skill_says_what_its_sample_could_have_shown(make_report: MakeReport, make_item: MakeItem) -> None:
