@@ -180,7 +180,8 @@ def _incomparable(tasks: TaskPairs) -> str:
     if tasks.tasks:
         return _without_verdict(*tasks.missing())
     if tasks.judged_otherwise:
-        return "not comparable: other scorers, another version of their code, other judges or settings judge every task"
+        said = "not comparable: other scorers, another version of their code, other judges or settings judge every task"
+        return f"{said}; {_count_without_verdict(*found)}" if any(found := tasks.missing_of_otherwise) else said
     if tasks.changed:
         return f"not comparable: {'every task' if len(tasks.changed) > 1 else 'the task'} changed"
     return "cannot decide: no task was recorded on both sides"
@@ -257,10 +258,11 @@ def _at(statistics: PairedStatistics, mean: float, bound: AtBound) -> PairedStat
 
 
 def _without_verdict(before: int, after: int) -> str:
-    return (
-        f"{plural(before + after, 'item')} without a verdict ({before} before, {after} after); "
-        "run them again with --resume RUN --retry-errors"
-    )
+    return f"{_count_without_verdict(before, after)}; run them again with --resume RUN --retry-errors"
+
+
+def _count_without_verdict(before: int, after: int) -> str:
+    return f"{plural(before + after, 'item')} without a verdict ({before} before, {after} after)"
 
 
 def _ruled(statistics: PairedStatistics, significance: float, min_effect: float) -> tuple[Judgement, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -40,6 +40,7 @@ class TaskPairs:
 
     Those that only one side has, those that are another question under the same id (`changed`), and those whose answers are
     judged otherwise (`judged_otherwise`): by another scorer, another version of its code, another model, or other settings.
+    `missing_of_otherwise` are how many items of these have no verdict of the skill, before and after.
     """
 
     tasks: list[str]
@@ -49,6 +50,7 @@ class TaskPairs:
     only_after: list[str]
     changed: list[str]
     judged_otherwise: list[str] = field(default_factory=list)
+    missing_of_otherwise: tuple[int, int] = (0, 0)
 
     @property
     def sides(self) -> tuple[list[Runs], list[Runs]]:
@@ -62,8 +64,7 @@ class TaskPairs:
 
     def missing(self) -> tuple[int, int]:
         """How many items of the shared tasks have no verdict of the skill, before and after."""
-        before, after = (sum(is_missing(run) for runs in side for run in runs) for side in self.sides)
-        return before, after
+        return _missing(self.before), _missing(self.after)
 
     def statistics(self, *, margin: float, significance: float, seed: int) -> PairedStatistics | None:
         """Everything the pairs say, before the p is adjusted for other skills.
@@ -158,6 +159,7 @@ def pair_tasks(before: SkillCompletionReport, after: SkillCompletionReport) -> T
     changed = [task for task in both if _differ(olds[task], news[task], "task_digest")]
     judged_otherwise = [task for task in both if _differ(olds[task], news[task], "scoring_digest") and task not in set(changed)]
     shared = [task for task in both if task not in {*changed, *judged_otherwise}]
+    then, now = (_missing(side[task] for task in judged_otherwise) for side in (olds, news))
     return TaskPairs(
         tasks=shared,
         before=[olds[task] for task in shared],
@@ -166,7 +168,12 @@ def pair_tasks(before: SkillCompletionReport, after: SkillCompletionReport) -> T
         only_after=sorted(news.keys() - olds.keys()),
         changed=changed,
         judged_otherwise=judged_otherwise,
+        missing_of_otherwise=(then, now),
     )
+
+
+def _missing(side: Iterable[Runs]) -> int:
+    return sum(is_missing(run) for runs in side for run in runs)
 
 
 def _differ(before: Runs, after: Runs, digest: Literal["task_digest", "scoring_digest"]) -> bool:

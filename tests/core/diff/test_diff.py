@@ -290,6 +290,12 @@ class TestATaskThatIsJudgedOtherwise:
         (failure,) = gate_failures(diff_reports(before, after), "worse")
         assert failure.startswith("s@1.0.0 could not be judged: not comparable: other scorers, another version of their code")
 
+    def test_where_all_are_items_without_a_verdict_are_said(self) -> None:
+        before = reports(each(8, "p"), scorings=dict.fromkeys(each(8, ""), "a"))
+        after = reports(each(8, "p") | {"t0": "j", "t1": "i"}, scorings=dict.fromkeys(each(8, ""), "b"))
+        (found,) = diff_reports(before, after).skills
+        assert found.explanation.partition("judge every task; ")[2].startswith("2 items without a verdict (0 before, 2 after)")
+
     def test_a_report_that_does_not_know_what_judged_it_is_compared(self) -> None:
         known = reports(each(8, "p"), scorings=dict.fromkeys(each(8, ""), "new"))
         for sides in ((known, reports(each(8, "p"))), (reports(each(8, "p")), known)):
