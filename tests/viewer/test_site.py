@@ -16,7 +16,17 @@ import eval_skills as es
 from eval_skills.core.errors import UsageError
 from eval_skills.core.metrics.reports import skill_reports
 from eval_skills.core.models import Attempt, Benchmark, ItemResult
-from eval_skills.core.store import Journal, Manifest, ManifestBenchmark, Store, land, land_reports, started_at, write_manifest
+from eval_skills.core.store import (
+    Journal,
+    Manifest,
+    ManifestBenchmark,
+    Store,
+    land,
+    land_reports,
+    prune_items,
+    started_at,
+    write_manifest,
+)
 from eval_skills.core.store.sql import query
 from eval_skills.core.viewer_pages import NoSuchPageError, comparison_page, run_page
 from eval_skills.viewer.export import export_pages
@@ -122,6 +132,24 @@ def test_a_run_that_has_not_landed_has_no_sql_over_tables_without_it(tmp_path: P
     assert site.store.query(told["provenance-table"])["state"].to_list() == ["unfinished"]
     assert all(data_of(site.page(run_page(finished)), "sql").values())
     assert not any(data_of(site.page(comparison_page(finished, unfinished)), "sql").values())
+
+
+def test_a_run_whose_items_were_deleted_says_so_and_how_many_were_done(tmp_path: Path) -> None:
+    leave_run(tmp_path, run_id := "20260101T100000Z-0001")
+    store = Store(tmp_path)
+    prune_items(store, before=datetime(2026, 2, 1, tzinfo=UTC), keep=set())
+    (table,) = data_of(Site(store).page("index.html"))["tables"]
+    first = dict(zip([column["title"] for column in table["columns"]], table["rows"][0], strict=True))
+    assert (first["State"], first["Items"], first["Planned"]) == ("finished", 4, 4)
+    assert store.query(table["sql"])["landed_items"].to_list() == [4]
+    assert "its items were deleted on" in Site(store).page(run_page(run_id))
+
+
+def test_what_the_page_of_a_part_of_a_run_says_is_said_once(tmp_path: Path) -> None:
+    leave_run(tmp_path, run_id := "20260101T100000Z-0001", landed=False)
+    page = Site(Store(tmp_path)).page(run_page(run_id))
+    assert "is unfinished" not in page
+    assert page.count("2 of 4 items finished") == 1
 
 
 def test_a_run_without_its_reports_is_landing_and_after_a_while_it_is_not(tmp_path: Path) -> None:

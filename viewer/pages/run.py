@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from eval_skills.core.viewer_pages import task_page
-from eval_skills.engine.stored_runs.reports import read_source
+from eval_skills.engine.stored_runs.reports import ReportSource, read_source
 from eval_skills.reporting.html.report import render
 from eval_skills.viewer.page import TablesPage
 from eval_skills.viewer.statements import run_statements, without_statements
@@ -34,4 +34,11 @@ def run_page(site: Site, run_id: str) -> str:
     if is_unfinished:
         statements = without_statements(statements, but="provenance-table")
     navigation = replace(site.navigation("Runs"), task_page=partial(task_page, run_id), sql=statements)
-    return render(source.reports, source.context, navigation=navigation)
+    context = replace(source.context, notes=(*source.context.notes, *_further_notes(source)))
+    return render(source.reports, context, navigation=navigation)
+
+
+def _further_notes(source: ReportSource) -> list[str]:
+    """What a terminal says of the run, and its page does not say yet: that its items were deleted, or its benchmark changed."""
+    said = [*source.context.notes, *(["is unfinished: "] if source.context.partial else [])]
+    return [remark for remark in source.remarks if not any(words in remark for words in said)]

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from eval_skills.viewer.site import Site
 
 SQL = f"""
-    SELECT run_id, started_at, benchmark, skills, coalesce('stopped: ' || stopped, state) AS state, landed_items, planned_items,
+    SELECT run_id, started_at, benchmark, skills, coalesce('stopped: ' || stopped, state) AS state,
+        coalesce(nullif(landed_items, 0), priced_of, landed_items) AS landed_items, planned_items,
         completion, ci_lower, ci_upper, cost_usd, unpriced, priced_of,
         labelled, coalesce(origin, 'run') AS origin, git_commit
     FROM runs LEFT JOIN (

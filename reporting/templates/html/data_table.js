@@ -158,9 +158,10 @@ function frame(place, spec, rows, state, change, csv) {
 
 /** A list with the values of a column; one whose every choice shows all rows `narrows` nothing. */
 function facet(column, index, rows, state, changed) {
-  const values = [...new Set(rows.flatMap((row) => [row.values[index]].flat()).filter(known).map(String))].sort(collator.compare);
-  const select = element("select", {}, element("option", { value: "" }, "any"), ...values.map((value) => element("option", { value }, value)));
   const now = state.columnFilters.find((filter) => filter.id === column.title);
+  const asked = now ? [now.value] : []; // in no row, as in a link of long ago: what hides the rows can be seen, and taken back
+  const values = [...new Set([...asked, ...rows.flatMap((row) => [row.values[index]].flat()).filter(known).map(String)])].sort(collator.compare);
+  const select = element("select", {}, element("option", { value: "" }, "any"), ...values.map((value) => element("option", { value }, value)));
   select.value = now?.value ?? "";
   select.dataset.column = column.title;
   select.addEventListener("change", () =>

@@ -17,6 +17,7 @@ from eval_skills.reporting.trend.page import render as trend_page
 from eval_skills.reporting.trend.series import shown
 from eval_skills.reporting.triggers.document import render_html as triggers_page
 from eval_skills.viewer.page import PLACES, TablesPage
+from eval_skills.viewer.pages.runs import COLUMNS
 from tests.core.test_skill_effect import LOADED, NOT_LOADED, effect, report
 from tests.core.test_triggers import triggers
 from tests.end_to_end.browser.reports import context, item, skill, written
@@ -117,6 +118,26 @@ def viewer_table(folder: Path) -> Path:
     return _file(folder, "runs", TablesPage(title="Runs", tables=[table], facts={"Store": "eval-store"}).render(navigation))
 
 
+def list_of_runs(folder: Path) -> Path:
+    """The viewer's list of runs with long names and every column filled; those of names are as wide as people read them."""
+    values = {
+        "Run": "20261121T233824Z-3f9a", "State": "stopped: cost limit", "Began (UTC)": START.timestamp() * 1000,
+        "Benchmark": "customer-support-conversations@10.2.31", "Best completion": [0.5, 0.25, 0.75], "Items": 12_000,
+        "Skills": ["ticket-triage@1.4.0", "refund-assistant-with-tools@2.0.0"], "Planned": 12_000, "Cost": [1234.5, 3, 12_000],
+        "Labels": 120, "Origin": "confirm",
+    }  # fmt: skip
+    columns = [{"title": each.title, "kind": each.kind, "facet": each.is_facet, "wide": each.is_wide} for each in COLUMNS]
+    rows = [[values[each.title] for each in COLUMNS]] * 30
+    links = [[None if each.kind == "names" else "run.html" for each in COLUMNS]] * len(rows)
+    table = {
+        "name": "runs", "title": "Runs", "sql": "SELECT 1", "sort": None, "selects": "comparison", "note": "", "columns": columns,
+        "rows": rows, "links": links,
+    }  # fmt: skip
+    navigation = Navigation(places=PLACES, here="Runs", is_live=False)
+    page = TablesPage(title="Runs", tables=[table], facts={"Store": "eval-store"}, script="runs_page")
+    return _file(folder, "list-of-runs", page.render(navigation))
+
+
 def _file(folder: Path, name: str, page: str) -> Path:
     file = folder / f"{name}.html"
     file.write_bytes(page.encode())
@@ -124,5 +145,6 @@ def _file(folder: Path, name: str, page: str) -> Path:
 
 
 KINDS: dict[str, Callable[[Path], Path]] = {
-    each.__name__: each for each in (one_skill, many_skills, comparison, trend, trigger_rates, skill_effect, viewer_table)
+    each.__name__: each
+    for each in (one_skill, many_skills, comparison, trend, trigger_rates, skill_effect, viewer_table, list_of_runs)
 }

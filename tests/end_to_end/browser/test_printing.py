@@ -11,7 +11,7 @@ import pytest
 from pypdf import PdfReader
 
 from tests.end_to_end.browser.conftest import Page
-from tests.end_to_end.browser.kinds import KINDS, comparison, many_skills, viewer_table
+from tests.end_to_end.browser.kinds import KINDS, comparison, list_of_runs, many_skills, viewer_table
 from tests.end_to_end.browser.reports import agent_report
 
 pytestmark = pytest.mark.slow
@@ -87,6 +87,15 @@ def test_nothing_is_wider_than_a_sheet_and_every_bar_is_drawn(page: Page, tmp_pa
     borders = "parseFloat(getComputedStyle(it).borderTopWidth) + parseFloat(getComputedStyle(it).borderLeftWidth)"
     assert page.value(f"{BARS}.filter((it) => {borders} === 0).map((it) => it.outerHTML)") == []
     assert page.value("getComputedStyle(document.body).color") == "rgb(27, 32, 39)", "ink is dark on paper, also in the dark"
+
+
+def test_names_in_a_list_are_broken_where_they_have_a_sign(page: Page, tmp_path: Path) -> None:
+    page.open(list_of_runs(tmp_path))
+    on_paper(page)
+    width, height = page.value(
+        "(({width, height}) => [width, height])(document.querySelector('td.names').getBoundingClientRect())"
+    )
+    assert (width > 90, height < 90) == (True, True)
 
 
 def test_every_skill_has_its_section_with_all_its_rows_and_heads_repeat(

@@ -58,6 +58,16 @@ def go(page: Any, address: str) -> None:
     pytest.fail(f"{address} was not shown")
 
 
+def loaded_again(page: Any, expression: str) -> None:
+    """Return when it holds, though the page goes in the middle of the question."""
+    for _ in range(100):
+        with contextlib.suppress(AssertionError):
+            if page.value(expression):
+                return
+        sleep(0.1)
+    pytest.fail(f"never: {expression}")
+
+
 def test_runs_are_searched_and_two_of_them_compared(page: Any, served: tuple[Store, str]) -> None:
     store, address = served
     go(page, f"{address}#runs.q={store.run_ids()[0]}")
@@ -77,7 +87,14 @@ def test_an_address_that_narrows_the_shown_page_narrows_it(page: Any, served: tu
     store, address = served
     go(page, address)
     page.value(f"void (location.hash = '#runs.q={store.run_ids()[0]}')")
-    page.until("document.querySelectorAll('tbody tr').length === 1")
+    loaded_again(page, "document.querySelectorAll('tbody tr').length === 1")
+
+
+def test_a_filter_that_fits_no_row_is_seen(page: Any, served: tuple[Store, str]) -> None:
+    _, address = served
+    go(page, f"{address}#runs.State=running")
+    assert page.value("document.querySelectorAll('tbody tr').length") == 0
+    assert page.value("document.querySelector('select[data-column=State]').value") == "running"
 
 
 def test_a_run_that_goes_on_is_shown_and_one_that_ends_as_soon_as_that_disturbs_nobody(
@@ -105,11 +122,7 @@ def test_a_run_that_goes_on_is_shown_and_one_that_ends_as_soon_as_that_disturbs_
     page.until("document.querySelectorAll('.live-run').length === 0")
     assert "running" in page.texts("tbody .tag")  # nothing is taken from who is writing
     page.value("void document.activeElement.blur()")
-    for _ in range(100):
-        with contextlib.suppress(AssertionError):  # it is being loaded again
-            if "running" not in page.texts("tbody .tag"):
-                break
-        sleep(0.1)
+    loaded_again(page, "![...document.querySelectorAll('tbody .tag')].some(each => each.textContent === 'running')")
     assert sorted(page.texts("tbody .tag")) == ["finished", "finished", "unfinished", "unfinished"]
 
 
