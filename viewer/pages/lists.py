@@ -35,7 +35,7 @@ SKILLS = Table(
             last(flake_rate ORDER BY run_id) AS flake_rate, count(*) AS runs, max({BEGAN}) AS last_began, max(run_id) AS run_id
         FROM {KNOWN_REPORTS} WHERE coalesce(origin, 'run') IN ('run', 'replay') {{chosen}}
         GROUP BY skill_id, skill_version, benchmark_id
-        ORDER BY last_began DESC
+        ORDER BY last_began DESC, skill_id, skill_version, benchmark_id
     """,  # noqa: S608 - constants
     columns=(
         Column(title="Skill", of=("skill_id",), link=_skill, is_facet=True),
