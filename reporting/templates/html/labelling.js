@@ -33,7 +33,7 @@ function labelling(answer, now, live) {
   const draw = () => {
     for (const button of buttons) button.setAttribute("aria-pressed", String(given?.label === button.dataset.label));
     comment.value = given?.comment ?? "";
-    const said = given && (given.label || given.comment) ? `${given.by}, ${given.at.slice(0, 16).replace("T", " ")}` : "";
+    const said = given && (given.label || given.comment) ? `${given.by}, ${given.at.slice(0, 16).replace("T", " ")} UTC` : "";
     say.textContent = live ? said : [given?.label && LABELS[given.label], given?.comment, said].filter(Boolean).join(" · ");
   };
   place.append(...(live ? [...buttons, comment] : []), say);

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -150,6 +151,7 @@ def test_an_answer_is_labelled_and_a_stranger_runs_nothing(page: Any, served: tu
     page.click(".labelling button.fail")
     page.until("document.querySelector('.labelling button.fail').getAttribute('aria-pressed') === 'true'")
     assert [(row["label"], row["labelled_by"]) for row in current_labels(store)] == [("fail", "ann")]
+    assert re.search(r"ann, \d{4}-\d\d-\d\d \d\d:\d\d UTC$", page.text(".labelling"))
     go(page, f"{address}labels.html")
     assert page.value("document.querySelectorAll('tbody tr').length") == 1
     assert page.value("document.documentElement.dataset.pwned ?? null") is None
