@@ -124,6 +124,12 @@ def apart(*values: float, decimals: int, ends: Collection[float] = ()) -> list[s
     return [_without_zeros(text, decimals) for text in texts]
 
 
+def beside(value: float, limit: float, digits: int = 4) -> str:
+    """The number with so many digits, or with as many more as show on which side of the limit it lies."""
+    texts = (f"{value:.{places}g}" for places in range(digits, MOST_DECIMALS + 1))
+    return next((text for text in texts if (float(text) < limit) == (value < limit)), f"{value:.{digits}g}")
+
+
 def _without_zeros(text: str, decimals: int) -> str:
     """The number without zeros at its end, but with so many decimals."""
     whole, _, fraction = text.partition(".")

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from eval_skills.core.judging.preferences import PositionBias
 from eval_skills.core.judging.report import JudgedBy, JudgeFigures, LengthBias
-from eval_skills.core.models import SkillCompletionReport
+from eval_skills.core.models import SkillCompletionReport, Summary
 from eval_skills.core.statistics.agreement import Estimate
 from eval_skills.core.text import plural
 from eval_skills.reporting import numbers
@@ -170,17 +170,19 @@ def judging_notes(report: SkillCompletionReport) -> list[str]:
     if found is None:
         return []
     return [
-        _corrected(found, report.summary.completion_rate),
+        _corrected(found, report.summary),
         _length(found.length_bias),
         *(f"{position_line(bias.figures).capitalize()} ({bias.model})." for bias in found.position_bias),
     ]
 
 
-def _corrected(found: JudgeFigures, raw: float) -> str:
+def _corrected(found: JudgeFigures, summary: Summary) -> str:
     if found.corrected_completion is None:
         return f"Completion is not corrected for the judge's mistakes: {found.corrected_reason}."
-    rate = corrected_rate(found.corrected_completion)
-    return f"Judge-corrected completion: {rate}; the judge's verdicts as given: {numbers.rate(raw)}."
+    rate, raw = corrected_rate(found.corrected_completion), numbers.rate(summary.completion_rate)
+    missing = summary.missing_items
+    without = f"; {plural(missing, 'item')} without a verdict not passed in both" if missing else ""
+    return f"Judge-corrected completion: {rate}; the judge's verdicts as given: {raw}{without}."
 
 
 def _length(bias: LengthBias) -> str:
@@ -206,7 +208,7 @@ _NOTES = {
     "Length bias": LENGTH_NOTE,
     "Judge-corrected": (
         "Judge-corrected is the completion rate without the mistakes that the judge is known to make; its interval allows for "
-        "how well they are known."
+        "how well they are known, and for what items without a verdict may be."
     ),
 }
 _OPTIONAL = frozenset({"Requests", "Agreement", "Judge-corrected", "Kappa", "Sensitivity", "Specificity"})

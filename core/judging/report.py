@@ -18,6 +18,7 @@ from eval_skills.core.judging.pairs import Preference
 from eval_skills.core.judging.preferences import PositionBias, position_bias
 from eval_skills.core.judging.rows import Judge, JudgedRows, verified
 from eval_skills.core.models.base import Model, Rate
+from eval_skills.core.models.report import MISSING_KINDS
 from eval_skills.core.statistics.agreement import LEAST_RANKED, Estimate, spearman
 from eval_skills.core.statistics.rates import IntArray
 
@@ -46,10 +47,14 @@ class JudgeKnowledge:
 
 @dataclass(frozen=True, slots=True)
 class _Counted:
-    """Per task of a skill: all items, those that passed, and the same by judge of those that it judged."""
+    """Per task of a skill: all items, those that passed, and the same by judge of those that it judged.
+
+    `missing` are the items that leave open whether the skill would have passed.
+    """
 
     passed: IntArray
     items: IntArray
+    missing: IntArray
     judged: dict[Judge, tuple[IntArray, IntArray]]
 
 
@@ -83,6 +88,9 @@ def judge_figures(items: pd.DataFrame, known: JudgeKnowledge, benchmark_version:
 def _count(items: pd.DataFrame, judge: Sequence[Judge | None]) -> _Counted:
     names, task = np.unique(items["task_id"].to_numpy(dtype=object).astype(str), return_inverse=True)
     passed = (items["status"] == "pass").to_numpy(dtype=bool)
+    missing = np.zeros(len(items), dtype=bool)
+    if "error_kind" in items:
+        missing = ((items["status"] == "error") & items["error_kind"].isin(MISSING_KINDS)).to_numpy(dtype=bool)
 
     def per_task(chosen: Any) -> IntArray:
         counts: IntArray = np.bincount(task[chosen], minlength=len(names))
@@ -92,7 +100,7 @@ def _count(items: pd.DataFrame, judge: Sequence[Judge | None]) -> _Counted:
     for each in sorted({name for name in judge if name is not None}):
         own = np.array([name == each for name in judge])
         judged[each] = per_task(own & passed), per_task(own)
-    return _Counted(per_task(passed), per_task(np.ones(len(task), dtype=bool)), judged)
+    return _Counted(per_task(passed), per_task(np.ones(len(task), dtype=bool)), per_task(missing), judged)
 
 
 def _calibration(judge: Judge, known: JudgeKnowledge, version: str) -> tuple[Calibration | None, str | None]:
@@ -117,7 +125,13 @@ def _corrected(counted: _Counted, known: JudgeKnowledge, version: str) -> tuple[
             return None, why
         judged.append(JudgedItems(passed, items, *calibration.shares))
     estimate = corrected_completion(judged, counted.passed, counted.items)
-    return estimate, "one task does not show how tasks differ" if estimate is None else None
+    if estimate is None:
+        return None, "one task does not show how tasks differ"
+    if counted.missing.any():  # had they passed
+        best = corrected_completion(judged, counted.passed + counted.missing, counted.items)
+        uppers = [each.upper for each in (estimate, best) if each is not None and each.upper is not None]
+        estimate = estimate.model_copy(update={"upper": max(uppers)})
+    return estimate, None
 
 
 def _judge(judge: Judge, rows: JudgedRows, known: JudgeKnowledge, version: str) -> JudgedBy:
@@ -248,7 +262,8 @@ class JudgePositionBias(Model):
 class JudgeFigures(Model):
     """The figures of one skill's judged items. `corrected_completion` is the completion rate without the judges' known mistakes.
 
-    It is of all items: those that no model judged stay as they are. `corrected_reason` says why it is missing. `items` were
+    It is of all items: those that no model judged stay as they are. Those without a verdict count as not passed, and for the
+    upper end of its interval as passed. `corrected_reason` says why it is missing. `items` were
     judged and `unjudged` could not be; about the others no model was asked. `unjudged`, `cached` and `agreement` are those of
     `JudgedBy`, over all judges.
     """

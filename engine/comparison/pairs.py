@@ -23,7 +23,7 @@ from eval_skills.engine.stored_runs.reports import recorded_request
 from eval_skills.scorers.judging import Judges
 from eval_skills.scorers.judging.comparison import VERSION, Comparing
 from eval_skills.scorers.judging.judge import Judge
-from eval_skills.scorers.judging.model import prompt_version
+from eval_skills.scorers.judging.model import named_judge, prompt_version
 from eval_skills.scorers.judging.panel import Panel
 
 _CRITERIA_OF = frozenset({"llm_judge", "llm-judge"})
@@ -65,9 +65,8 @@ class ComparisonPlan:
 
     @property
     def model(self) -> str:
-        """The model that judges; for a panel, all of them, and how they vote."""
-        names = " + ".join(self.models)
-        return names if self.panel.is_single else f"{names} ({self.panel.described})"
+        """The model that judges; for a panel, all of them, and how they vote; with a temperature above 0."""
+        return named_judge(self.models, self.panel, self.request.llm)
 
     @property
     def models(self) -> list[str]:

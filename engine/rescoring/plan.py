@@ -15,11 +15,13 @@ from eval_skills.core.store.scorings import counts
 from eval_skills.core.text import plural
 from eval_skills.engine.definition.benchmark import check_judges, digests_of_the_same
 from eval_skills.engine.definition.request import EvaluateRequest
+from eval_skills.engine.definition.scoring import judges_of
 from eval_skills.engine.rescoring.basis import ScoringBasis, scoring_basis
 from eval_skills.engine.rescoring.request import RescoreRequest
 from eval_skills.engine.stored_runs.chosen_tasks import with_chosen_tasks
 from eval_skills.engine.stored_runs.reports import recorded_request, refuse_without_evaluator
 from eval_skills.engine.stored_runs.run_ids import resolve_run_id
+from eval_skills.scorers.judging.model import EmbeddingModel
 
 ItemKey = tuple[str, str, int]
 
@@ -167,17 +169,38 @@ def has_answer(result: ItemResult) -> bool:
 def _changes(manifest: Manifest | None, results: Sequence[ItemResult], basis: ScoringBasis, of: str) -> list[str]:
     then = manifest.benchmark if manifest else None
     now = basis.benchmark
+    remarks = []
     if then is not None and then.id != now.id:
-        return [f"run {of} evaluated {then.id}@{then.version}; its answers are scored by {now.id}@{now.version}"]
+        remarks = [f"run {of} evaluated {then.id}@{then.version}; its answers are scored by {now.id}@{now.version}"]
     digests = {result.task_id: result.task_digest for result in results}
     same = digests_of_the_same(now, basis.folder)
     changed = {name for name, digest in digests.items() if digest not in (None, *same[f"task/{name}"])}
-    if not changed:
+    if changed:
+        remarks.append(
+            f"{plural(len(changed), 'task')} changed since run {of} ({_named(changed)}): the answers are scored by what is "
+            "expected today; where the input changed, they answer another question"
+        )
+    return [*remarks, *_other_judge(recorded_request(manifest), basis, of)]
+
+
+def _other_judge(then: EvaluateRequest | None, basis: ScoringBasis, of: str) -> list[str]:
+    """A remark where the run's judging model, or a setting on which its verdicts depend, is not the one of then."""
+    if then is None or judges_of(basis.scorings) is None:
         return []
-    return [
-        f"{plural(len(changed), 'task')} changed since run {of} ({_named(changed)}): the answers are scored by what is expected "
-        "today; where the input changed, they answer another question"
-    ]
+    models = {model for scoring in basis.scorings.values() for model in scoring.models}
+    of_embedding = any(isinstance(model, EmbeddingModel) for model in models)
+    unused = {*(() if None in models else ("model",)), *(() if of_embedding else ("embeddingModel",))}
+    before, today = then.llm.deciding, basis.request.llm.deciding
+    names = [name for name in {**before, **today} if name not in unused]
+    differ = [name for name in names if (before.get(name) or None) != (today.get(name) or None)]
+    if not differ:
+        return []
+    shown = [f"llm.{name} {_said(before.get(name))} then, {_said(today.get(name))} now" for name in differ]
+    return [f"run {of} was judged with other settings: {'; '.join(shown)}"]
+
+
+def _said(value: object) -> str:
+    return "not set" if value is None else f"{value}"
 
 
 def _named(names: set[str]) -> str:

@@ -11,7 +11,7 @@ from pydantic import Field, create_model
 
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import Reason
-from eval_skills.core.text import one_line
+from eval_skills.core.text import beside, one_line
 from eval_skills.scorers.judging.aggregation import Decision, decide, describe_decision, facts_of, passes, wanted
 from eval_skills.scorers.judging.panel import Panel, Votes
 from eval_skills.scorers.judging.reply import REASONING, Reply
@@ -72,7 +72,7 @@ class Grading:
         if self.choices is not None:
             return repr(dict(grade)["choice"])
         ends = "" if (self.low, self.high) == (0, 1) else f" of {self.low:g} to {self.high:g}"
-        return f"{dict(grade)['score']:g}{ends}"
+        return f"{dict(grade)['score']:.12g}{ends}"
 
 
 def _scoring(low: float, high: float) -> type[Grade]:
@@ -139,7 +139,8 @@ class GradedVotes:
         single = f"{ruling.model} gave {self.grading.given(ruling.reply)}"
         given = single if self.panel.is_single else describe_decision(self.panel, decision)
         # the model's own number is the score already, where nothing was mapped or put together
-        got = "" if given == f"{ruling.model} gave {decision.value:g}" else f", got {decision.value:.4g}"
+        own = f"{ruling.model} gave {decision.value:.12g}"
+        got = "" if given == own else f", got {beside(decision.value, self.threshold)}"
         said = one_line(ruling.reply.reasoning, _SHOWN)
         return f"{given}, expected {wanted(self.panel, self.threshold)}{got}: {said}"
 
@@ -149,8 +150,9 @@ class GradedVotes:
         if not others:
             return ()
         said = one_line(others[0].reply.reasoning, _DISSENT_SHOWN)
-        # half of the members: a tie, which does not pass
-        how = "as many say otherwise" if decision.agreement == 0.5 else "outvoted"
+        agreed = 1.0 if decision.agreement is None else decision.agreement
+        # half of the members: a tie, which does not pass; a mean may be what fewer of them say
+        how = "outvoted" if agreed > 0.5 else "as many say otherwise" if agreed == 0.5 else "more say otherwise"
         message = f"{how}: {others[0].model} gave {self.grading.given(others[0].reply)}: {said}"
         return (remark("JUDGE_DISSENT", message, where),)
 

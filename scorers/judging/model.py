@@ -17,6 +17,7 @@ from eval_skills.scorers.judging.provider import Form, ModelReply, has_provider,
 
 if TYPE_CHECKING:
     from eval_skills.core.config import LlmSettings
+    from eval_skills.scorers.judging.panel import Panel
 
 _MILLION = 1_000_000
 
@@ -153,7 +154,7 @@ def judge_secrets(llm: LlmSettings, environ: Mapping[str, str]) -> dict[str, str
 
 @dataclass(frozen=True, slots=True, order=True)
 class JudgeIdentity:
-    """A judge: its model (all of a panel's, and how they vote), and the version of its prompts."""
+    """A judge: its model (all of a panel's, how they vote, and a temperature above 0), and the version of its prompts."""
 
     model: str
     prompt: str
@@ -162,18 +163,26 @@ class JudgeIdentity:
         return f"{self.model} ({self.prompt})"
 
 
-def identity_of(evaluator: Any, scorer: str | None, run_model: str | None) -> JudgeIdentity | None:
-    """The identity of an evaluator that asks models, where `run_model` is the run's; None for one that asks none.
+def identity_of(evaluator: Any, scorer: str | None, llm: LlmSettings) -> JudgeIdentity | None:
+    """The identity of an evaluator that asks models, where `llm` names the run's; None for one that asks none.
 
     An evaluator may have a `version` (of its prompts) and a `panel`; else its name and its models alone count.
     """
     models: tuple[str | None, ...] = tuple(getattr(evaluator, "models", ()))
     if not models:
         return None
-    names = [model or run_model or "no model" for model in models]
-    panel = getattr(evaluator, "panel", None)
-    voting = "" if panel is None or panel.is_single else f" ({panel.described})"
-    return JudgeIdentity(f"{' + '.join(names)}{voting}", prompt_version(str(getattr(evaluator, "version", scorer))))
+    named = named_judge([model or llm.model or "no model" for model in models], getattr(evaluator, "panel", None), llm)
+    return JudgeIdentity(named, prompt_version(str(getattr(evaluator, "version", scorer))))
+
+
+def named_judge(models: Iterable[str], panel: Panel | None, llm: LlmSettings) -> str:
+    """Models that judge together, how they vote, and the run's temperature, if it is not 0 and they have none of their own."""
+    names = list(models)
+    facts = [] if panel is None or panel.is_single else [panel.described]
+    votes_once = panel is None or panel.votes == 1
+    if llm.temperature and votes_once and not all(isinstance(name, EmbeddingModel) for name in names):
+        facts.append(f"temperature {llm.temperature:g}")
+    return f"{' + '.join(names)} ({', '.join(facts)})" if facts else " + ".join(names)
 
 
 def joint_identity(judges: Iterable[JudgeIdentity | None]) -> JudgeIdentity | None:

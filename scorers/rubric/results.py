@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from eval_skills.core.models import Reason
-from eval_skills.core.text import one_line
+from eval_skills.core.text import beside, one_line
 from eval_skills.scorers.claims.lookup import Finding, reasons_of
 from eval_skills.scorers.judging.aggregation import Consensus, consensus_of, describe_agreement, spread_of
 from eval_skills.scorers.judging.panel import Panel, Votes
@@ -82,7 +82,7 @@ def overall_reason(rubric: Rubric, scores: dict[str, float], overall: float) -> 
     """Why the overall score is not enough, so that it can be computed again."""
     weights = {name: rubric.dimensions[name].weight for name in scores}
     terms = " + ".join(f"{score:.4g}·{weights[name]:g} {name}" for name, score in scores.items())
-    computed = f"{overall:.4g} = ({terms}) / {sum(weights.values()):g}"
+    computed = f"{beside(overall, rubric.pass_at)} = ({terms}) / {sum(weights.values()):g}"
     message = f"expected an overall score of at least {rubric.pass_at:g}, got {computed}"
     return Reason(code="RUBRIC_BELOW_PASS", message=message, where="rubric")
 
@@ -92,10 +92,11 @@ def floor_reasons(rubric: Rubric, scores: dict[str, float]) -> tuple[Reason, ...
     return tuple(
         Reason(
             code="RUBRIC_BELOW_FLOOR",
-            message=f"{name}: expected at least {rubric.dimensions[name].floor:g}, got {scores[name]:.4g}",
+            message=f"{name}: expected at least {floor:g}, got {beside(scores[name], floor)}",
             where=f"rubric.{name}",
         )
         for name in rubric.below_floor(scores)
+        for floor in (rubric.dimensions[name].floor,)
     )
 
 

@@ -176,12 +176,12 @@ class TaskScoring:
         """Who gives the evaluator's verdict, where models do."""
         if not (judged := self._judged):
             return None
-        return joint_identity(identity_of(judge, name, self.settings.llm.model) for name, judge in judged)
+        return joint_identity(identity_of(judge, name, self.settings.llm) for name, judge in judged)
 
     @property
     def claims_judge(self) -> JudgeIdentity | None:
         """Who verifies the claims of an answer for ``checks.hallucination``, where that is a model."""
-        return identity_of(self._hallucination, None, self.settings.llm.model) if self._hallucination else None
+        return identity_of(self._hallucination, None, self.settings.llm) if self._hallucination else None
 
     @property
     def scorers(self) -> tuple[str, ...]:

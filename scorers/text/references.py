@@ -9,7 +9,7 @@ from typing import NamedTuple
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import Reason, SkillResponse
 from eval_skills.core.models.base import Rate
-from eval_skills.core.text import LONG_CHARS, excerpt
+from eval_skills.core.text import LONG_CHARS, beside, excerpt
 from eval_skills.scorers.answer import searchable_text
 from eval_skills.scorers.score import Score
 
@@ -69,5 +69,6 @@ class References:
     def judged(self, found: Closeness) -> Score:
         """The score of that closeness."""
         passed = found.value >= self.threshold - _TOLERANCE
-        message = f"expected at least {self.threshold:g}, got {found.value:.4g}: {found.how}, beside {excerpt(found.reference)}"
+        got = beside(found.value, self.threshold)
+        message = f"expected at least {self.threshold:g}, got {got}: {found.how}, beside {excerpt(found.reference)}"
         return Score(found.value, passed=passed, reasons=(Reason(code="TEXT_CLOSENESS", message=message, where="output"),))

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from eval_skills.core.text import EXCERPT_CHARS, apart, excerpt, first_of, one_line, percents_apart
+from eval_skills.core.text import EXCERPT_CHARS, apart, beside, excerpt, first_of, one_line, percents_apart
 from tests.tables import each_row
 
 
@@ -63,6 +63,19 @@ def test_the_first_names_and_how_many_more_there_are(shown: int, said: str) -> N
 )
 def test_numbers_that_differ_look_so(numbers: tuple[float, ...], decimals: int, shown: list[str]) -> None:
     assert apart(*numbers, decimals=decimals) == shown
+
+
+@each_row(
+    ("value", "limit", "shown"),
+    [
+        pytest.param(2 / 3, 0.7, "0.6667", id="far-from-it"),
+        pytest.param(0.69999, 0.7, "0.69999", id="below-it"),
+        pytest.param(2 / 3, 0.6667, "0.66667", id="below-it-by-its-own-digits"),
+        pytest.param(0.1 + 0.6, 0.7, "0.7", id="binary-fractions"),
+    ],
+)
+def test_a_number_beside_a_limit_shows_on_which_side_it_lies(value: float, limit: float, shown: str) -> None:
+    assert beside(value, limit) == shown
 
 
 @each_row(

@@ -58,6 +58,21 @@ def test_the_corrected_rate_stands_beside_the_raw_one() -> None:
     assert (judge.items, judge.calibration is not None and judge.calibration.labels) == (100, 100)
 
 
+def test_its_interval_holds_what_items_without_a_verdict_may_be() -> None:
+    kinds = [*[None] * 12, *["judge"] * 6, *["skill"] * 2]
+    frame = rows(*["pass"] * 8, *["fail"] * 4, *["error"] * 8, error_kind=kinds)
+    whole = rows(*["pass"] * 14, *["fail"] * 6)
+    found = judge_figures(frame, known(frame, calibration(passes=(50, 0), fails=(50, 0))), "1.0.0")
+    best = judge_figures(whole, known(whole, calibration(passes=(50, 0), fails=(50, 0))), "1.0.0")
+    assert found is not None
+    assert found.corrected_completion is not None
+    assert best is not None
+    assert best.corrected_completion is not None
+    assert found.corrected_completion.value == pytest.approx(8 / 20)
+    assert (found.corrected_completion.lower or 0) < 8 / 20
+    assert found.corrected_completion.upper == pytest.approx(best.corrected_completion.upper, abs=0.05)
+
+
 @pytest.mark.slow
 @each_row(
     ("calibrations", "reason"),

@@ -301,9 +301,9 @@ def test_p68_names_of_models_are_text_and_huge_ones_are_cut(model: ScriptedModel
 def test_a_calibration_of_other_criteria_corrects_nothing(
     model: ScriptedModel, judged: Judged, tmp_path: Path, of_a_run: bool
 ) -> None:
-    def corrected(**criteria: Any) -> tuple[bool, str | None]:
+    def corrected(llm: dict[str, Any] | None = None, only: str = "", **criteria: Any) -> tuple[bool, str | None]:
         tasks = {f"t{n:02}": by() for n in range(20)} | {name: by(criteria=said) for name, said in criteria.items()}
-        summary = judged(tasks)
+        summary = judged({name: task for name, task in tasks.items() if name.startswith(only)}, llm=llm)
         figures = figures_in(summary.reports[0])
         assert figures is not None
         return figures.corrected_completion is not None, figures.corrected_reason
@@ -325,3 +325,10 @@ def test_a_calibration_of_other_criteria_corrects_nothing(
     said = corrected(t03="Be brief.")
     what = "task t03" if of_a_run else "this benchmark"
     assert said == (False, f"openai/scripted was calibrated before {what} changed; calibrate it again")
+    said = corrected(only="n", n1="Be brief.", n2="Be brief.")
+    assert said == (False, "openai/scripted was calibrated before this benchmark changed; calibrate it again"), (
+        "none of its tasks"
+    )
+    said = corrected(llm={"temperature": 1.5})
+    hot = "openai/scripted (temperature 1.5) is not calibrated on this benchmark; see eval-skills judge calibrate"
+    assert said == (False, hot)

@@ -45,6 +45,25 @@ def dying_after(model: ScriptedModel, count: int, status: int = 401) -> None:
     model.otherwise = lambda asked: failure(status, "gone") if len(model.asked) > end else verdict()
 
 
+@pytest.mark.parametrize(
+    ("own", "said"),
+    [
+        pytest.param({}, "llm.model not set then, openai/scripted now; llm.temperature not set then, 0.5 now", id="the-run-s"),
+        pytest.param({"model": "openai/own"}, "llm.temperature not set then, 0.5 now", id="one-that-the-tasks-name"),
+    ],
+)
+def test_another_judge_than_then_is_told(plan: Plan, write_tasks: Callable[..., str], own: dict[str, str], said: str) -> None:
+    tasks = write_tasks(*ANSWERS, evaluator={**JUDGED["expectedOutput"], **own})
+    made = plan(llm={"temperature": 0.5, "apiBase": None}, tasks=tasks)
+    assert f"run {made.of} was judged with other settings: {said}" in made.remarks
+
+
+def test_the_same_judge_as_then_is_not(plan: Plan, model: ScriptedModel) -> None:
+    rescore(first := plan())
+    again = plan(runId=first.run_id)
+    assert [remark for remark in again.remarks if "other settings" in remark] == []
+
+
 @pytest.mark.slow
 def test_what_the_judge_failed_lands_as_an_error_and_the_next_call_judges_that_alone(
     plan: Plan, model: ScriptedModel, store: Store

@@ -233,7 +233,11 @@ def test_another_benchmark_may_judge(store: Store, landed_run: LandedRun, tmp_pa
     after = items(store, plan.run_id)["x", 0]
     assert (after.status, after.scorer, after.benchmark_id, after.benchmark_version) == ("pass", "contains", "lenient", "2.0.0")
     assert (after.weight, after.tags) == (3, ["t"])
-    assert plan.remarks == [f"run {of} evaluated tasks@0.0.0; its answers are scored by lenient@2.0.0"]
+    assert plan.remarks == [
+        f"run {of} evaluated tasks@0.0.0; its answers are scored by lenient@2.0.0",
+        f"1 task changed since run {of} ('x'): the answers are scored by what is expected today; where the input changed, they "
+        "answer another question",
+    ]
 
 
 def test_tool_calls_are_judged_too(store: Store, landed_run: LandedRun, tmp_path: Path) -> None:

@@ -79,6 +79,15 @@ async def test_what_the_panel_outvoted_is_told(model: ScriptedModel, settings: S
     assert dissent == "outvoted: openai/three gave 0.1: three says so"
 
 
+async def test_a_mean_may_be_what_fewer_of_them_say(model: ScriptedModel, settings: Settings) -> None:
+    model.otherwise = by_model(one=0.7, two=0.7, three=0.6999)
+    found = await judged(settings(), models=THREE, aggregate="mean")
+    assert found.status == "fail"
+    assert "expected a score of at least 0.7, got 0.69997: three says so" in found.reasons[0].message, "not: got 0.7"
+    [dissent] = [each.message for each in found.reasons if each.code == "JUDGE_DISSENT"]
+    assert dissent == "more say otherwise: openai/one gave 0.7: one says so"
+
+
 async def test_a_tie_of_votes_is_no_majority(model: ScriptedModel, settings: Settings) -> None:
     model.otherwise = by_model(one=1.0, two=0.0)
     found = await judged(settings(), models=THREE[:2], aggregate="majority", threshold=0.5)
