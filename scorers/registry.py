@@ -16,6 +16,7 @@ from typing import Any, Protocol, TypeVar
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import SkillResponse
 from eval_skills.core.text import nearest
+from eval_skills.scorers.judging.budget import questions_so_far
 from eval_skills.scorers.options import EXPECTATIONS, IGNORE_EXPECTED_VALUE, Options, options_of
 from eval_skills.scorers.score import Score, as_score
 
@@ -40,6 +41,12 @@ async def score_by(scorer: Scorer, response: SkillResponse, *, in_thread: bool =
     """
     result = await asyncio.to_thread(scorer.score, response) if in_thread else scorer.score(response)
     return as_score(await result if isawaitable(result) else result)
+
+
+def asked_a_model(scorer: object, before: int) -> bool:
+    """Whether a scorer that asks models did, where `before` questions had been asked; one that is not ours may ask by itself."""
+    is_ours = type(scorer).__module__.partition(".")[0] == __name__.partition(".")[0]
+    return not is_ours or questions_so_far() > before
 
 
 def models_of(scorer: Any) -> tuple[str | None, ...]:

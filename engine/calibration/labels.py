@@ -34,7 +34,7 @@ class JudgedLabel:
         if status in ("error", "timeout"):
             return cls(label, why="it ended in an error")
         if score is None or not was_judged(status, reasons):
-            return cls(label, why="it failed before a model was asked")
+            return cls(label, why="its verdict was known before a model was asked")
         return cls(label, judge, score, passed)
 
 

@@ -135,6 +135,12 @@ def counted() -> Iterator[Spending]:
         _spending.reset(token)
 
 
+def questions_so_far() -> int:
+    """How many questions the count here has seen, those that were answered from disk, too."""
+    spending = _spending.get()
+    return 0 if spending is None else spending.asked + spending.cached
+
+
 @contextmanager
 def checking() -> Iterator[None]:
     """What is asked inside is a check before a run: it counts as that, and not among what its items cost."""

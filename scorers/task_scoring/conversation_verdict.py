@@ -75,11 +75,18 @@ def _dimensions(verdicts: Sequence[Verdict]) -> dict[str, float]:
 def _reasons(turns: Sequence[ScoredPart | None], whole: ScoredPart | None, status: str) -> list[Reason]:
     """Those that explain the verdict first, turn by turn and then of the whole; then the remarks likewise."""
     said = list(_placed(turns, whole))
+    if any(part is not None and part.verdict.judge_requests is not None for part in (*turns, whole)):
+        said = [(verdict, _beside_judged(reason)) for verdict, reason in said]
     if any(part is not None and not part.only_gates for part in (*turns, whole)):
         said = [(verdict, reason) for verdict, reason in said if reason.code != NOTHING_SCORED]
     telling = [reason for verdict, reason in said if verdict.status == status and not reason.informational]
     others = [reason for verdict, reason in said if verdict.status != status or reason.informational]
     return [*telling, *(reason.as_remark() for reason in others)]
+
+
+def _beside_judged(reason: Reason) -> Reason:
+    """The reason of a part, where a model was asked about another one: that none was is not true of the conversation."""
+    return reason.model_copy(update={"code": "NOT_ASKED"}) if reason.code == "NOT_JUDGED" else reason
 
 
 def _placed(turns: Sequence[ScoredPart | None], whole: ScoredPart | None) -> Iterator[tuple[Verdict, Reason]]:

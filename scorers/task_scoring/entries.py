@@ -15,11 +15,15 @@ from eval_skills.scorers.task_scoring.combining import Combination, Outcome, Par
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a scorer said of an answer: its `score`, or why there is none: its `error`, or that there was `nothing` to judge."""
+    """What a scorer said of an answer: its `score`, or why there is none: its `error`, or that there was `nothing` to judge.
+
+    `by_a_model`: it asked one.
+    """
 
     score: Score | None = None
     error: Exception | None = None
     nothing: Reason | None = None
+    by_a_model: bool = False
 
     @property
     def is_known(self) -> bool:

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from eval_skills.core.errors import JudgeError, ScorerError
 from eval_skills.core.models import SkillResponse
 from eval_skills.core.text import plural
-from eval_skills.scorers.registry import score_by
+from eval_skills.scorers.judging.budget import questions_so_far
+from eval_skills.scorers.registry import asked_a_model, score_by
 from eval_skills.scorers.score import Score
 from eval_skills.scorers.task_scoring.entries import Found, Group, Need, PlacedScorer, Results, said_of
 from eval_skills.scorers.task_scoring.set_reasons import score_of_set
@@ -109,8 +110,10 @@ class EvaluatorSet:
 
 
 async def _ask(scorer: PlacedScorer, response: SkillResponse, in_thread: bool) -> Found:
+    before = questions_so_far()
     try:
         score = await score_by(scorer.scorer, response, in_thread=in_thread)
     except Exception as error:  # noqa: BLE001 - a scorer may be anyone's code: what is unknown then is told apart from a failure
         return Found(error=error)
-    return Found(score) if score is not None else Found(nothing=nothing_to_judge(scorer.name, response))
+    nothing = nothing_to_judge(scorer.name, response) if score is None else None
+    return Found(score, nothing=nothing, by_a_model=asked_a_model(scorer.scorer, before))

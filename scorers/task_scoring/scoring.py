@@ -15,9 +15,9 @@ from eval_skills.core.models.result import TOOL_CALLS_UNKNOWN
 from eval_skills.core.text import is_long
 from eval_skills.scorers.claims.questions import QUESTIONS_ABOUT_CLAIMS
 from eval_skills.scorers.claims.scorer import Hallucination
-from eval_skills.scorers.judging.budget import counted
+from eval_skills.scorers.judging.budget import counted, questions_so_far
 from eval_skills.scorers.judging.model import JudgeIdentity, identity_of, joint_identity
-from eval_skills.scorers.registry import Scorer, models_of, score_by
+from eval_skills.scorers.registry import Scorer, asked_a_model, models_of, score_by
 from eval_skills.scorers.score import Score, remark
 from eval_skills.scorers.settings import ScoringSettings
 from eval_skills.scorers.task_scoring.configured import OutputText, dimensions_of, evaluator_of, forbidden_of
@@ -28,6 +28,8 @@ from eval_skills.scorers.tools.calls import COMPARES_CALLS, calls_disagree, noth
 _NO_CLAIMS = remark("NO_CLAIMS", "the answer claims nothing that could be looked up", "checks.hallucination")
 
 _NOT_JUDGED = remark("NOT_JUDGED", "a gate failed first, so no model was asked; the output counts as 0", "evaluator")
+
+_NO_MODEL_NEEDED = remark("NOT_JUDGED", "the verdict was known before a model was asked, so none was", "evaluator")
 
 _CLAIMS_NOT_JUDGED = remark("NOT_JUDGED", "a gate failed first, so no model verified the claims", "checks.hallucination")
 
@@ -309,11 +311,15 @@ class TaskScoring:
         if self._judged and (findings.output_gates or findings.limits):
             await self._evaluate_freely(response, findings, in_thread)
             return
+        before = questions_so_far()
         score = await self._scored(self._evaluator, response, in_thread)
         if score is not None:
             findings.add_evaluation(score)
         elif (reason := nothing_to_judge(self.scorer, response)) not in findings.output_gates:
             findings.output_gates.append(reason)
+        is_one = bool(self._judged) and not isinstance(self._evaluator, EvaluatorSet)  # a set says it itself
+        if is_one and not asked_a_model(self._evaluator, before) and not findings.says("OUTPUT_EMPTY"):
+            findings.remarks.append(_NO_MODEL_NEEDED)
 
     async def _evaluate_freely(self, response: SkillResponse, findings: Findings, in_thread: bool) -> None:
         """What can be said of an answer that failed a gate, without asking a model."""

@@ -143,7 +143,7 @@ def _unasked(group: Group, results: Results, why: str) -> Iterator[Reason]:
     """A remark on the models that gave no verdict; its code says whether any did."""
     judged = {scorer.place: label for entry in group.entries for scorer, label in _labelled(entry) if scorer.models}
     skipped = [label for place, label in judged.items() if place not in results]
-    heard = any(results[place].score is not None for place in judged if place in results)
+    heard = any(results[place].score is not None and results[place].by_a_model for place in judged if place in results)
     if skipped:
         yield remark("NOT_ASKED" if heard else "NOT_JUDGED", f"not asked: {', '.join(skipped)}; {why}", "evaluators")
     elif judged and not heard:

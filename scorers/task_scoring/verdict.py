@@ -65,6 +65,10 @@ class Findings:
         self.output_gates += [each for each in score.reasons if each not in informative]
         self.remarks += (each.as_remark() for each in informative)
 
+    def says(self, code: str) -> bool:
+        """Whether a reason has this code."""
+        return any(each.code == code for each in (*self.output_gates, *self.evaluation, *self.remarks))
+
     def add_evaluation(self, score: Score) -> None:
         """The evaluator's score, which is the dimension `output_quality`; its own dimensions are shown beside it."""
         self.scores["output_quality"] = score.value

@@ -297,6 +297,18 @@ def test_p68_names_of_models_are_text_and_huge_ones_are_cut(model: ScriptedModel
     assert figures_in(read_reports(path)[0]) == figures_in(summary.reports[0])
 
 
+def test_what_the_rules_of_a_judged_scorer_decide_is_no_model_s_verdict(model: ScriptedModel, judged: Judged) -> None:
+    pii = {"type": "pii", "mode": "both"}
+    [report] = judged({"ada@example.org": {"evaluator": pii}, "b": {"evaluator": {"type": "trajectory_judge"}}}).reports
+    assert (model.asked, figures_in(report), [item.status for item in report.task_results]) == ([], None, ["fail", "fail"])
+    [report] = judged({"ada@example.org": {"evaluators": [pii]}}).reports
+    assert (model.asked, figures_in(report)) == ([], None), "nor is it in a set"
+    [report] = judged({"ada@example.org": {"evaluators": [pii, by()["evaluator"]], "combine": "any"}, "b": by()}).reports
+    found = figures_in(report)
+    assert found is not None
+    assert found.items == len(model.asked) == 2, "another model of a set was asked"
+
+
 @pytest.mark.parametrize("of_a_run", [True, False], ids=["labels-of-a-run", "labels-with-answers"])
 def test_a_calibration_of_other_criteria_corrects_nothing(
     model: ScriptedModel, judged: Judged, tmp_path: Path, of_a_run: bool

@@ -6,7 +6,9 @@ import pytest
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import EvalTask, SkillResponse, TurnResponse, Verdict
 from eval_skills.scorers import TaskScoring, score_response_sync
+from eval_skills.scorers.score import remark
 from eval_skills.scorers.task_scoring.conversation import ConversationScoring
+from eval_skills.scorers.task_scoring.conversation_verdict import ScoredPart, joined_verdict
 
 
 def task(*turns: dict[str, Any], **fields: Any) -> EvalTask:
@@ -42,6 +44,13 @@ def test_a_turn_of_which_nothing_is_expected_is_not_scored() -> None:
 def test_reasons_name_the_turn_and_its_place() -> None:
     [reason] = judged(task(CITY, MORE), "Paris", "Rhine").reasons
     assert (reason.message, reason.where) == ('turn 2: expected "Seine", got "Rhine"', "turns[1].output")
+
+
+def test_that_no_model_was_asked_about_one_turn_is_not_said_of_a_whole_that_one_judged() -> None:
+    none = ScoredPart(Verdict(status="fail", score=0.0, passed=False, reasons=[remark("NOT_JUDGED", "gate", "output")]), False)
+    whole = ScoredPart(Verdict(status="pass", score=1.0, passed=True, judge_requests=1, judge_tokens=9), False)
+    assert [each.code for each in joined_verdict([none], whole, None, None).reasons] == ["NOT_ASKED"]
+    assert [each.code for each in joined_verdict([none], None, None, None).reasons] == ["NOT_JUDGED"]
 
 
 def test_what_the_task_itself_expects_is_asked_of_the_whole() -> None:
