@@ -132,7 +132,10 @@ def _judge(request: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for key in _JUDGE:
         value = request.get(key)
         if isinstance(value, dict):
-            yield from ((name, _text(each)) for name, each in value.items() if each is not None and name not in _NOT_JUDGING)
+            said = {name: each for name, each in value.items() if each is not None and name not in _NOT_JUDGING}
+            if said:
+                said.setdefault("temperature", 0.0)  # what is not set is not unrecorded
+            yield from ((name, _text(each)) for name, each in said.items())
         elif value is not None:
             yield key, _text(value)
 

@@ -56,6 +56,11 @@ def after(key: str = "adder@1.0.0", /, *, tasks: dict[str, str] | None = None, *
         pytest.param(after(tasks=dict.fromkeys(("t0", "t1", "t2"), NEW)), "3 tasks (t0, t1 and 1 more)", id="many-tasks"),
         pytest.param(after(scorers={"exact_match": NEW}), "scorer exact_match changed", id="scorer"),
         pytest.param(after(request={**FIELDS["request"], "llm": {"model": "two"}}), "judge model one→two", id="judge"),
+        pytest.param(
+            after(request={**FIELDS["request"], "llm": {"model": "one", "temperature": 0.5}}),
+            "judge temperature 0.0→0.5",
+            id="hot",
+        ),
         pytest.param(after(request={**FIELDS["request"], "retries": 2}), "option retries 0→2", id="option"),
         pytest.param(after(request={**FIELDS["request"], "store": "b"}), NOTHING, id="what-decides-nothing"),
         pytest.param(after(versions={"python": "3.12.0", "prefect": "3.8.8"}), "python 3.11.1→3.12.0", id="python"),
