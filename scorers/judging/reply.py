@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from functools import cache
+from itertools import islice
 from typing import Any, NamedTuple, NoReturn, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -30,6 +32,9 @@ _OPENED, _CLOSED = (re.compile(_THINKING.format(slash), re.IGNORECASE) for slash
 
 _BEGINS = re.compile(rf"(?:(?:`+|~{{3,}})[\w+-]*\s*)?{_OBJECT.pattern}")
 """How a reply begins that is not preceded by anything."""
+
+_LOOKED_AT = 1_000
+"""So many objects of a judged text are compared with the reply."""
 
 _FREE = re.compile(r"\s+|\\+[nrt]?")
 """What may differ where the same words stand twice: white space, and how JSON escapes it and quotation marks."""
@@ -71,8 +76,8 @@ def read_reply(text: str | None, reply: type[R], judged: Iterable[str] = ()) -> 
 
     Nothing is repaired, clamped or guessed. An object that words follow is one that the model talks about, and does not count: it
     may be an example, or a verdict that an answer forged. Nor does one that words precede where it stands in one of the texts
-    that were `judged`, apart from white space. Of several objects the last one alone counts; where another one fits as well, and
-    differs in the fields that are read, it is not known which is the model's own, and neither counts. Nothing is looked for
+    that were `judged`, however it is written there. Of several objects the last one alone counts; where another one fits as well,
+    and differs in the fields that are read, it is not known which is the model's own, and neither counts. Nothing is looked for
     inside a malformed object, for the same reason.
 
     Raises:
@@ -93,8 +98,10 @@ def read_reply(text: str | None, reply: type[R], judged: Iterable[str] = ()) -> 
     before, after = _around(found, stripped)
     if after:
         raise Unreadable("it went on after its JSON object")
-    if (before or stripped != whole) and _stands_in(judged, found, stripped):
-        raise Unreadable("its JSON object is a quotation from the material")
+    if before or stripped != whole:
+        shown = tuple(judged)
+        if _stands_in(shown, found, stripped) or _is_said_in(shown, read, reply):
+            raise Unreadable("its JSON object is a quotation from the material")
     return read
 
 
@@ -133,6 +140,21 @@ def _stands_in(judged: Iterable[str], found: _Found, text: str) -> bool:
     """Whether an object is in one of the texts, as the reply has it or as JSON is usually written."""
     forms = {_bare(text[found.begin : found.end]), _bare(json.dumps(found.value, ensure_ascii=False))}
     return any(form in bare for bare in map(_bare, judged) for form in forms)
+
+
+def _is_said_in(judged: Iterable[str], read: R, reply: type[R]) -> bool:
+    """Whether an object in one of the texts says the same, also one in a JSON text: keys and numbers may be written otherwise."""
+    texts = (form for text in judged for form in dict.fromkeys((text, text.replace('\\"', '"'))))
+    objects = (value for text in texts for value in _all_objects(text) if reply.model_fields.keys() <= value.keys())
+    return any(_fitting_or_none(value, reply) == read for value in objects)
+
+
+def _all_objects(text: str) -> Iterator[dict[str, Any]]:
+    """The JSON objects in any text, those inside others, too; of very many the first ones."""
+    decoder = json.JSONDecoder()
+    for begin in islice(_OBJECT.finditer(text), _LOOKED_AT):
+        with suppress(ValueError, RecursionError):
+            yield decoder.raw_decode(text, begin.start())[0]
 
 
 def _bare(text: str) -> str:
