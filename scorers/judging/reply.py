@@ -175,6 +175,8 @@ def _fitting(value: dict[str, Any], reply: type[R]) -> R:
         first = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(map(str, first["loc"])) or "the object"
         raise Unreadable(f"{_named(place, reply)}: {first['msg'].removeprefix('Value error, ')}") from None
+    except RecursionError:  # what could just be read may be too deep to be written
+        raise Unreadable("the object: it is nested too deeply") from None
 
 
 def _named(place: str, reply: type[Reply]) -> str:

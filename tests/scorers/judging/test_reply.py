@@ -144,6 +144,12 @@ def test_a_verdict_of_its_own_counts_after_words_whatever_verdicts_and_rubbish_t
     assert GRADING.share(read_reply('I say {"reasoning": "poor", "score": 0}', GRADING.reply, (material,))) == 0
 
 
+def test_material_that_is_nested_as_deep_as_it_can_be_read_ends_no_judging() -> None:
+    deep = ('{"reasoning": "p", "score": 1, "x": ' + '{"k":' * depth + "1" + "}" * depth + "}" for depth in range(850, 1_000, 2))
+    for material in deep:
+        assert GRADING.share(read_reply('I say {"reasoning": "poor", "score": 0}', GRADING.reply, (material,))) == 0
+
+
 def test_a_reply_of_backticks_alone_takes_no_time() -> None:
     began = process_time()
     assert score(f"{'`' * (READ_CHARS - 100)} so: {json.dumps(GOOD)}") == 0.25
