@@ -145,7 +145,7 @@ def test_a_verdict_of_its_own_counts_after_words_whatever_verdicts_and_rubbish_t
 
 
 def test_material_that_is_nested_as_deep_as_it_can_be_read_ends_no_judging() -> None:
-    deep = ('{"reasoning": "p", "score": 1, "x": ' + '{"k":' * depth + "1" + "}" * depth + "}" for depth in range(850, 1_000, 2))
+    deep = ('{"reasoning": "p", "score": 1, "x": ' + "[" * depth + "]" * depth + "}" for depth in range(800, 1_000))
     for material in deep:
         assert GRADING.share(read_reply('I say {"reasoning": "poor", "score": 0}', GRADING.reply, (material,))) == 0
 
