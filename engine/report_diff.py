@@ -62,7 +62,7 @@ def compared(
         failures=None if fail_on is None else [*known, *gate_failures(found, fail_on, margin=tolerated)],
         gate_words=f"{words} on the tasks of both sides; {found.not_compared}" if found.not_compared else words,
         gate_rates=rates,
-        remarks=list(dict.fromkeys([*remarks, *_by_one_yardstick(found, old), *_grown(new, len(looks))])),
+        remarks=list(dict.fromkeys([*remarks, *_by_one_yardstick(found, old, new), *_grown(new, len(looks))])),
         before_made_by=old.made_by,
         after_made_by=new.made_by,
     )
@@ -77,13 +77,16 @@ def _itself(old: ReportSource, new: ReportSource) -> str | None:
     return None
 
 
-def _by_one_yardstick(found: ReportDiff, old: ReportSource) -> list[str]:
-    """How to compare answers to tasks that all changed: by scoring both with the same tasks."""
+def _by_one_yardstick(found: ReportDiff, old: ReportSource, new: ReportSource) -> list[str]:
+    """How to compare answers to tasks that all changed: by scoring both with the same tasks, and the same judge."""
     if not any(skill.statistics is None and skill.tasks_incomparable for skill in found.skills):
         return []
     run = "RUN" if old.file else old.name
+    judge = new.made_by.get("judge")
+    other = judge is not None and judge != old.made_by.get("judge")
+    same = f", and with --judge-model and llm of the later side by its judge, {judge}" if other else ""
     return [
-        f"every task, or what judges it, changed: eval-skills rescore {run} scores the earlier answers by today's tasks; "
+        f"every task, or what judges it, changed: eval-skills rescore {run} scores the earlier answers by today's tasks{same}; "
         "compare that run"
     ]
 

@@ -22,6 +22,7 @@ from eval_skills.engine.calibration.calibrate import calibrate_judge
 from eval_skills.engine.calibration.request import CalibrateRequest
 from eval_skills.engine.evaluation.in_process import evaluate_in_process
 from eval_skills.engine.evaluation.summary import RunSummary
+from eval_skills.engine.report_diff import compared
 from eval_skills.engine.stored_runs.reports import read_source
 from eval_skills.reporting import ReportContext, read_reports, render
 from eval_skills.reporting.judging import figures_in, judging_line
@@ -299,14 +300,25 @@ def test_p68_names_of_models_are_text_and_huge_ones_are_cut(model: ScriptedModel
 
 def test_what_the_rules_of_a_judged_scorer_decide_is_no_model_s_verdict(model: ScriptedModel, judged: Judged) -> None:
     pii = {"type": "pii", "mode": "both"}
-    [report] = judged({"ada@example.org": {"evaluator": pii}, "b": {"evaluator": {"type": "trajectory_judge"}}}).reports
-    assert (model.asked, figures_in(report), [item.status for item in report.task_results]) == ([], None, ["fail", "fail"])
-    [report] = judged({"ada@example.org": {"evaluators": [pii]}}).reports
-    assert (model.asked, figures_in(report)) == ([], None), "nor is it in a set"
+    by_rules = {"ada@example.org": {"evaluator": pii}, "bob@example.org": {"evaluators": [pii]}}
+    [report] = judged(by_rules | {"c": {"evaluator": {"type": "trajectory_judge"}}}).reports
+    assert (model.asked, figures_in(report), [item.status for item in report.task_results]) == ([], None, ["fail"] * 3)
     [report] = judged({"ada@example.org": {"evaluators": [pii, by()["evaluator"]], "combine": "any"}, "b": by()}).reports
     found = figures_in(report)
     assert found is not None
     assert found.items == len(model.asked) == 2, "another model of a set was asked"
+
+
+def test_two_judges_are_not_compared_and_how_one_judges_both_is_told(judged: Judged, tmp_path: Path) -> None:
+    old, new = (judged({"a": by()}, llm={"model": name}) for name in ("openai/one", "openai/two"))
+    store = str(next(tmp_path.rglob("runs")).parent)
+    found = compared(read_source(old.run_id, store), read_source(new.run_id, store))
+    assert found.diff.skills[0].verdict == "inconclusive"
+    [remark] = found.remarks
+    assert (
+        f"eval-skills rescore {old.run_id} scores the earlier answers by today's tasks, and with --judge-model and llm" in remark
+    )
+    assert remark.endswith("of the later side by its judge, openai/two (llm_judge 1, prompt 1); compare that run")
 
 
 @pytest.mark.parametrize("of_a_run", [True, False], ids=["labels-of-a-run", "labels-with-answers"])
@@ -341,6 +353,6 @@ def test_a_calibration_of_other_criteria_corrects_nothing(
     assert said == (False, "openai/scripted was calibrated before this benchmark changed; calibrate it again"), (
         "none of its tasks"
     )
-    said = corrected(llm={"temperature": 1.5})
+    said = corrected(llm={"temperature": 1.5}, only="t00")
     hot = "openai/scripted (temperature 1.5) is not calibrated on this benchmark; see eval-skills judge calibrate"
     assert said == (False, hot)
