@@ -20,10 +20,11 @@ Items without a verdict of the skill can make nothing a regression: what they le
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from statistics import fmean
 
 from eval_skills.core.diff.diff import SIGNIFICANCE, judge
-from eval_skills.core.metrics.tasks import Tallies, merge_tallies
+from eval_skills.core.metrics.tasks import Tallies, Tally, merge_tallies
 from eval_skills.core.nightly.comparisons import compare_tallies
 from eval_skills.core.nightly.evidence import (
     FALSE_ALARM_CHANCE,
@@ -60,7 +61,7 @@ def _classify(night_id: str, skill: SkillNight, fresh: FreshRuns | None, failing
     chance = _chance(skill, fresh, failing, flaky) if fresh and failing else 1.0
     broken = failing if chance <= FALSE_ALARM_CHANCE else []
     if not worse and not broken:
-        return _without_regression(skill, fresh, failing, chance)
+        return _without_regression(skill, fresh, failing, chance, flaky)
     words = [f"worse than {each.name}: {each.explanation}; confirmed by fresh runs" for each in worse]
     if broken:
         words.append(f"{_named(broken)} always passed before and failed every run since (chance of a flaky task: {chance:.2g})")
@@ -113,15 +114,17 @@ def _chance(skill: SkillNight, fresh: FreshRuns, failing: list[str], flaky: int)
     return chance_of_flaky_tasks([(skill.before[task].passed, after[task].failed) for task in failing], flaky)
 
 
-def _without_regression(skill: SkillNight, fresh: FreshRuns | None, failing: list[str], chance: float) -> Classification:
+def _without_regression(
+    skill: SkillNight, fresh: FreshRuns | None, failing: list[str], chance: float, flaky: int
+) -> Classification:
     since = _still_lost(skill, skill.lost) if skill.lost else None
     if since is not None and since.verdict in ("regressed", "suspect"):
         return since
     if fresh is not None and fresh.tallies is None:
         return Classification(verdict="suspect", explanation=f"not confirmed: {fresh.problem}", tasks=skill.moved())
     if fresh is not None and (lost := sum(tally.missing for tally in (fresh.tallies or {}).values())):
-        explanation = f"not confirmed: {plural(lost, 'item')} of the fresh runs without a verdict"
-        return Classification(verdict="suspect", explanation=explanation, tasks=skill.moved())
+        words = f"not confirmed: {plural(lost, 'item')} of the fresh runs without a verdict; {_again(fresh.run_id)}"
+        return Classification(verdict="suspect", explanation=words, tasks=skill.moved(), left_open=_may_hold(skill, fresh, flaky))
     if failing:
         words = (
             f"{_named(failing)} failed every run since the last good night, and a flaky task could have done so ({chance:.2g})"
@@ -139,9 +142,26 @@ def _without_regression(skill: SkillNight, fresh: FreshRuns | None, failing: lis
     return _unchanged(skill)
 
 
+def _may_hold(skill: SkillNight, fresh: FreshRuns, flaky: int) -> bool:
+    """Whether the fresh runs would confirm what moved if their items without a verdict had failed."""
+    tallies = {
+        task: Tally(passed=tally.passed, failed=tally.failed + tally.missing) for task, tally in (fresh.tallies or {}).items()
+    }
+    worst = replace(fresh, tallies=tallies)
+    failing = _still_failing(skill, worst)
+    flaky += _flipping(skill, worst, failing) - _flipping(skill, fresh, _still_failing(skill, fresh))
+    is_broken = bool(failing) and _chance(skill, worst, failing, flaky) <= FALSE_ALARM_CHANCE
+    return is_broken or bool(_confirmed_worse(skill, tallies))
+
+
+def _again(run_id: str | None = None) -> str:
+    run = run_id or "RUN"
+    return f"ask them again with: eval-skills eval --resume {run} --retry-errors; the next night counts what they say then"
+
+
 def _open(skill: SkillNight, tasks: list[str], lost: LostEvidence | None = None) -> Classification:
     count = plural(sum(tally.missing for tally in skill.tonight.tallies.values()), "item")
-    words = f"could not be judged: {count} without a verdict; run them again with --resume RUN --retry-errors"
+    words = f"could not be judged: {count} without a verdict; {_again()}"
     return Classification(verdict="suspect", explanation=words, tasks=tasks, lost=lost, left_open=True)
 
 

@@ -105,9 +105,33 @@ def gather(
     skills = [_skills(store, night_id, evidence) for evidence in compared]
     ruled = iter(judged([skill for each in skills for skill in each]))
     together = [replace(evidence, skills=[next(ruled) for _ in each]) for evidence, each in zip(compared, skills, strict=True)]
-    return [
-        replace(evidence, diffs=[(of, _as_ruled(of, diff, evidence)) for of, diff in evidence.diffs]) for evidence in together
-    ]
+    told = _unused_baselines(together, baseline)
+    return [replace(evidence, diffs=[(of, _as_ruled(of, diff, evidence)) for of, diff in evidence.diffs]) for evidence in told]
+
+
+def _unused_baselines(suites: Sequence[SuiteEvidence], baseline: str | None) -> list[SuiteEvidence]:
+    """The suites, with a failure of each that is compared with a baseline in vain; the night's may be for some of them alone.
+
+    Without one its gate would pass by a comparison that was not made.
+    """
+    in_vain = not any(_is_compared(each) for each in suites if each.run.suite.baseline is None)
+    names = [each.run.suite.baseline or (baseline if in_vain else None) for each in suites]
+    return [_in_vain(each, name) if name and not _is_compared(each) else each for each, name in zip(suites, names, strict=True)]
+
+
+def _is_compared(evidence: SuiteEvidence) -> bool:
+    return any(each.rule == "baseline" and each.statistics for night in evidence.skills for each in night.against)
+
+
+def _in_vain(evidence: SuiteEvidence, name: str) -> SuiteEvidence:
+    if all(reference.kind != "baseline" for reference, _ in evidence.diffs):
+        return evidence  # it could not be read, which is told, or there is nothing to compare with it
+    skills = ", ".join(report.skill_key for report in evidence.run.reports)
+    failure = (
+        f"baseline: nothing could be compared with {name}: it does not have {skills} on benchmark "
+        f"{evidence.run.reports[0].benchmark_id}, or every task, or what judges it, changed since; name another, or none"
+    )
+    return replace(evidence, run=replace(evidence.run, failures=[*evidence.run.failures, failure]))
 
 
 def _compared(store: Store, run: SuiteRun, history: SuiteHistory, baseline: str | None) -> SuiteEvidence:
@@ -122,7 +146,8 @@ def _compared(store: Store, run: SuiteRun, history: SuiteHistory, baseline: str 
             if reference.reports:
                 diffs.append((reference, diff_reports(reference.reports, run.reports)))
         except UserError as error:
-            run = replace(run, failures=[*run.failures, f"{kind}: {error}"])
+            told = str(error).removesuffix(", or latest")  # which is refused: it would be a run of tonight
+            run = replace(run, failures=[*run.failures, f"{kind}: {told}"])
     return SuiteEvidence(run=run, history=history, diffs=diffs)
 
 

@@ -216,8 +216,17 @@ def plan_night(request: NightlyRequest, flow_run_id: str | None = None, since: d
 
 
 def _whole_id(store: Store, baseline: str | None) -> str | None:
-    """The baseline, by its whole id where it is the beginning of a run's: what is compared with stays what it is."""
-    is_beginning = baseline is not None and names_run(baseline) and baseline != LATEST and not is_run_id(baseline)
+    """The baseline, by its whole id where it is the beginning of a run's: what is compared with stays what it is.
+
+    Raises:
+        UsageError: it is ``latest``, which by the time of the comparison is a run of the night itself; or no run begins like it.
+    """
+    if baseline == LATEST:
+        raise UsageError(
+            "baseline latest: the latest run is one of the night's own; name an earlier run by its id, or a JSON report "
+            "(without a baseline the skills are compared with their good nights)"
+        )
+    is_beginning = baseline is not None and names_run(baseline) and not is_run_id(baseline)
     return named_run(store, baseline) if baseline is not None and is_beginning else baseline
 
 

@@ -14,9 +14,9 @@ from eval_skills.core.documents.loading import read_document, validate
 from eval_skills.core.models import Model
 from eval_skills.core.models.base import Identifier, Text
 from eval_skills.core.models.form import Form
-from eval_skills.core.store import begins_run_id, is_run_id
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.skill_effect.request import SkillEffectSuite
+from eval_skills.engine.stored_runs.run_ids import names_run
 
 
 class NightlyRequest(Form):
@@ -172,7 +172,7 @@ def _placed(suite: Suite, folder: Path) -> Suite:
         for name in suite.options.model_fields_set & {"tasks", "benchmarks_dir", "output_dir"}
         if (value := getattr(suite.options, name)) is not None
     }
-    benchmark = suite.benchmark
+    benchmark, baseline = suite.benchmark, suite.baseline
     if benchmark is not None and ("/" in benchmark or Path(benchmark).suffix):  # otherwise it is an id
         benchmark = _path(folder, benchmark)
     return suite.model_copy(
@@ -180,14 +180,10 @@ def _placed(suite: Suite, folder: Path) -> Suite:
             "skills": [_path(folder, skill) for skill in suite.skills],
             "benchmark": benchmark,
             "skill_effect": suite.skill_effect and suite.skill_effect.placed(folder),
-            "baseline": suite.baseline and (suite.baseline if _is_run(folder, suite.baseline) else _path(folder, suite.baseline)),
+            "baseline": baseline if baseline is None or names_run(baseline, folder) else _path(folder, baseline),
             "options": suite.options.model_copy(update=options),
         }
     )
-
-
-def _is_run(folder: Path, baseline: str) -> bool:
-    return is_run_id(baseline) or (begins_run_id(baseline) and not (folder / baseline).exists())
 
 
 def _path(folder: Path, text: str) -> str:

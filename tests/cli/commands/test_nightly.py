@@ -37,6 +37,7 @@ def suites(place: Place, *names: str, **more: Any) -> str:
         pytest.param(["--suites", "suites.json", "--margin", "0.1"], "--fail-on not-proven tolerates", id="margin-alone"),
         pytest.param(["--suites", "suites.json", "--fail-on", "not-proven", "--margin", "3"], "a share from 0 to 1", id="margin"),
         pytest.param(["--suites", "suites.json", "--store", "suites.json"], "is a file", id="store-is-a-file"),
+        pytest.param(["--suites", "suites.json", "--baseline", "latest"], "one of the night's own", id="compared-with-itself"),
     ],
 )
 def test_p40_what_cannot_be_used_is_refused_in_one_line(run_here: Run, place: Place, arguments: list[str], message: str) -> None:
@@ -54,6 +55,12 @@ def test_p60_a_mistake_in_the_file_names_its_place(run_here: Run, place: Place) 
     result = run_here("nightly", "--suites", path)
     assert result.code == 2
     assert result.err == f"eval-skills: {path}: suites[0].options: unknown key 'rums' (did you mean 'runs'?)\n"
+
+
+def test_no_suite_is_compared_with_a_run_of_its_own_night(run_here: Run, place: Place) -> None:
+    result = run_here("nightly", "--suites", suites(place, baseline="latest"))
+    assert result.code == 2
+    assert result.err.startswith("eval-skills: baseline latest: the latest run is one of the night's own; ")
 
 
 WRONG = """import json, sys

@@ -237,6 +237,21 @@ def test_what_items_without_a_verdict_leave_open_is_suspect_and_never_a_regressi
     assert (found.verdict, found.left_open) == (("suspect", True) if open_ else ("steady", False))
 
 
+@pytest.mark.parametrize(
+    ("fresh", "open_"),
+    [
+        pytest.param({"t3": "fffffi"}, True, id="one-dropped-connection-passes-no-gate"),
+        pytest.param({"t3": "iiiiii"}, True, id="an-outage"),
+        pytest.param({"t3": "fffffpi"}, False, id="it-passed-whatever-the-rest-says"),
+        pytest.param({"t3": "fffi"}, False, id="too-few-runs-to-decide"),
+    ],
+)
+def test_fresh_runs_without_a_verdict_leave_open_what_they_would_confirm_if_they_had_failed(fresh: Outcome, open_: bool) -> None:
+    found = ruled(skill_night(ONE_BROKEN, each(20, "p")), fresh)
+    assert (found.verdict, found.left_open) == ("suspect", open_)
+    assert "eval --resume 20260102T000100Z-0003 --retry-errors" in found.explanation
+
+
 def test_whether_what_was_lost_is_back_stays_open_with_it() -> None:
     found = ruled(skill_night(each(20, "p", t1="i", t2="i"), each(20, "p"), lost=LOST))
     assert (found.verdict, found.left_open, found.lost) == ("suspect", True, LOST)

@@ -292,7 +292,29 @@ def test_a_baseline_that_is_not_there_is_a_failure_of_the_suite_and_hides_nothin
     nights.night(FINE)
     (evidence,) = nights.evidence(nights.run(FINE, 2), baseline=missing)
     assert evidence.run.failures[0].startswith("baseline: ")
+    assert not evidence.run.failures[0].endswith("or latest")
     assert [reference.kind for reference, _ in evidence.diffs] == ["last good"]
+
+
+OTHER = SUITE.model_copy(update={"name": "others"})
+
+
+def test_a_baseline_that_nothing_is_compared_with_is_a_failure_of_the_suite(nights: Nights) -> None:
+    nights.night(FINE)
+    changed = nights.run(FINE, 1, number=7, digests=dict.fromkeys(TASKS, "older")).run_id
+    foreign = nights.run(FINE, 1, number=8, skill_id="multiplier").run_id
+    for pinned in (changed, foreign):
+        for suite, of_the_night in ((SUITE, pinned), (SUITE.model_copy(update={"baseline": pinned}), None)):
+            (evidence,) = nights.evidence(nights.run(FINE, 2, suite), baseline=of_the_night)
+            assert [each.partition(": it")[0] for each in evidence.run.failures] == [
+                f"baseline: nothing could be compared with {pinned}"
+            ]
+
+
+def test_the_baseline_of_a_night_may_be_for_some_of_its_suites_alone(nights: Nights) -> None:
+    pinned = nights.run(FINE, 1, number=7).run_id
+    runs = [nights.run(FINE, 2), nights.run(FINE, 2, OTHER, number=3, skill_id="multiplier")]
+    assert [evidence.run.failures for evidence in nights.evidence(*runs, baseline=pinned)] == [[], []]
 
 
 def test_suites_have_pasts_of_their_own(nights: Nights) -> None:
