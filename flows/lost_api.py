@@ -55,10 +55,13 @@ def loss_of(error: BaseException) -> str | None:
     """Why Prefect's API is gone, if that is why `error` was raised; what skills and judges do never is, nor what a user is told
     to do otherwise, such as to correct the address of a judge."""
     import httpx
+    from prefect.exceptions import ObjectNotFound
 
     if isinstance(error, UserError):
         return None
     for each in causes_of(error):
+        if isinstance(each, ObjectNotFound):  # its database was replaced, or somebody deleted the flow run
+            return "it does not know the flow run any more"
         if isinstance(each, httpx.TimeoutException):
             return "it does not answer in time"
         if isinstance(each, httpx.TransportError):

@@ -1,12 +1,34 @@
-"""When an error says that Prefect's API is gone."""
+"""When an error says that Prefect's API, or what it knew of a flow, is gone."""
 
 from __future__ import annotations
 
 import httpx
 import pytest
+from prefect.exceptions import ObjectNotFound
 
 from eval_skills.core.errors import RunError, UsageError
 from eval_skills.flows.lost_api import loss_of
+
+REQUEST = httpx.Request("POST", "http://127.0.0.1:4200/api/flow_runs/x/set_state")
+
+
+def status(code: int) -> httpx.HTTPStatusError:
+    return httpx.HTTPStatusError(str(code), request=REQUEST, response=httpx.Response(code, request=REQUEST))
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        pytest.param(httpx.ReadTimeout(""), "it does not answer in time", id="silent"),
+        pytest.param(httpx.ConnectError("Connection refused"), "connection refused", id="ended"),
+        pytest.param(status(503), "HTTP 503", id="failing"),
+        pytest.param(ObjectNotFound(status(404)), "it does not know the flow run any more", id="came-back-empty"),
+        pytest.param(status(422), None, id="refused-what-it-was-asked"),
+        pytest.param(ValueError("x"), None, id="something-else"),
+    ],
+)
+def test_why_the_api_is_gone(error: Exception, reason: str | None) -> None:
+    assert loss_of(error) == reason
 
 
 @pytest.mark.parametrize(
