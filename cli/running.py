@@ -230,14 +230,15 @@ def run_request(request: EvaluateRequest | PipelineRequest, command: str, judgin
 
     try:
         with planned:
-            summary = call_recorded(
+            ended: RunSummary = call_recorded(
                 "pipeline" if _is_pipeline(request) else "evaluate",
                 request,
                 meanwhile=check,
                 around=lambda call: _timed(observed(call, command)),
             )
     except Unrecorded as error:
-        lost, summary = error, _finished_here(request, error)
+        lost = error  # what goes wrong from here on is not caused by it
+    summary = ended if lost is None else _finished_here(request, lost)
     for remark in summary.remarks:
         if remark not in shown:  # of what came up during the run
             current().remark(visible_line(remark))

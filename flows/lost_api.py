@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from eval_skills.core.errors import UserError, causes_of
 from eval_skills.engine.handover import Observed
+
+if TYPE_CHECKING:
+    import httpx
 
 T = TypeVar("T")
 
@@ -68,7 +71,14 @@ def loss_of(error: BaseException) -> str | None:
             return "connection refused" if "refused" in str(each) else str(each) or type(each).__name__
         if isinstance(each, httpx.HTTPStatusError) and each.response.is_server_error:
             return f"HTTP {each.response.status_code}"
+        if isinstance(each, httpx.HTTPStatusError) and each.response.status_code == 409 and _is_of_task_runs(each):
+            return "it does not know the flow run any more"
     return None
+
+
+def _is_of_task_runs(error: httpx.HTTPStatusError) -> bool:
+    """A flow run that is to be part of another one has a task run there first, which conflicts where that one is not known."""
+    return error.request.url.path.rstrip("/").endswith("/task_runs")
 
 
 def interruption_of(error: BaseException) -> KeyboardInterrupt | None:

@@ -14,6 +14,7 @@ from eval_skills.core.text import plural
 from eval_skills.engine.nightly.execution import Evaluated, asked_of, confirmed, runs_of
 from eval_skills.engine.nightly.request import NightlyRequest
 from eval_skills.engine.nightly.summary import NightSummary, NoSuiteRan
+from eval_skills.flows.lost_api import flow_result
 from eval_skills.flows.suites import evaluate_all
 from eval_skills.tasks.flow_runs import describe_flow_run, not_planned
 from eval_skills.tasks.nightly import (
@@ -58,9 +59,10 @@ def nightly(request: NightlyRequest) -> NightSummary:
         publish_suite.with_options(task_run_name=f"publish {suite.name}")(unwalked(suite), unwalked(history), summary.night_id)
     announce(unwalked(summary))
     record_night(unwalked(night), unwalked(summary))
+    flow_result.observer.keep(summary)
     log_night(summary, request.options.secrets)
     if request.keep_days is not None:
-        summary = prune(unwalked(night), unwalked(summary), request.keep_days)
+        summary = flow_result.observer.keep(prune(unwalked(night), unwalked(summary), request.keep_days))
     if summary.nothing_ran:
         return cast("NightSummary", Failed(message=summary.line, data=NoSuiteRan(summary)))
     return cast("NightSummary", returned(summary.line, summary))

@@ -109,20 +109,25 @@ def nightly_command(
     tolerated = (NON_INFERIORITY_MARGIN if margin is None else margin) if fail_on == "not-proven" else None
     again, lost = f"nightly --suites {quote(str(suites))}", None
     try:
-        summary = call_recorded(
+        ended = call_recorded(
             "nightly",
             request,
             meanwhile=lambda: plan_night(request),
             around=lambda call: observed(lambda: _ended(call), again, of_a_night=True),
         )
     except Unrecorded as error:
-        lost, summary = error, _finished_here(request, error, again)
+        lost = error  # what goes wrong from here on is not caused by it
+    summary: NightSummary = ended if lost is None else _finished_here(request, lost, again)
     unproven = [] if tolerated is None else summary.unproven(tolerated)
     passed = summary.gate_passed and not unproven
     _show(summary, passed=passed if gate else None, unproven=unproven)
     if lost is not None:
         missing = "Prefect's records of it are not, and it has no artifacts and events there"
         current().remark(f"night {lost.run_id} is complete; {missing} ({lost.reason})", style="red")
+        return UNFINISHED
+    if summary.unrecorded is not None:
+        missing = "Prefect's records of it are not, and its last events may be missing there"
+        current().remark(f"night {summary.night_id} is complete; {missing} ({summary.unrecorded})", style="red")
         return UNFINISHED
     if gate and not passed:
         return GATE_FAILED

@@ -125,7 +125,10 @@ class SuiteOutcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NightSummary:
-    """The result of one night. `flow_runs` and `task_runs` are what Prefect should have recorded."""
+    """The result of one night.
+
+    `flow_runs` and `task_runs` are what Prefect should have recorded; `unrecorded` is why it could not, None where it did.
+    """
 
     night_id: str
     store: str
@@ -133,6 +136,7 @@ class NightSummary:
     pruned: Pruned | None = None
     flow_runs: tuple[str, ...] = ()
     task_runs: int = 0
+    unrecorded: str | None = None
 
     @property
     def failed(self) -> list[SuiteOutcome]:

@@ -9,11 +9,10 @@ from prefect.exceptions import ObjectNotFound
 from eval_skills.core.errors import RunError, UsageError
 from eval_skills.flows.lost_api import loss_of
 
-REQUEST = httpx.Request("POST", "http://127.0.0.1:4200/api/flow_runs/x/set_state")
 
-
-def status(code: int) -> httpx.HTTPStatusError:
-    return httpx.HTTPStatusError(str(code), request=REQUEST, response=httpx.Response(code, request=REQUEST))
+def status(code: int, path: str = "flow_runs/x/set_state") -> httpx.HTTPStatusError:
+    request = httpx.Request("POST", f"http://127.0.0.1:4200/api/{path}")
+    return httpx.HTTPStatusError(str(code), request=request, response=httpx.Response(code, request=request))
 
 
 @pytest.mark.parametrize(
@@ -23,6 +22,8 @@ def status(code: int) -> httpx.HTTPStatusError:
         pytest.param(httpx.ConnectError("Connection refused"), "connection refused", id="ended"),
         pytest.param(status(503), "HTTP 503", id="failing"),
         pytest.param(ObjectNotFound(status(404)), "it does not know the flow run any more", id="came-back-empty"),
+        pytest.param(status(409, "task_runs/"), "it does not know the flow run any more", id="part-of-what-it-does-not-know"),
+        pytest.param(status(409), None, id="another-conflict"),
         pytest.param(status(422), None, id="refused-what-it-was-asked"),
         pytest.param(ValueError("x"), None, id="something-else"),
     ],

@@ -20,6 +20,7 @@ from eval_skills.engine.nightly.execution import finish_night_without_prefect
 from eval_skills.engine.nightly.request import NightlyRequest
 from eval_skills.engine.nightly.summary import NightSummary, NoSuiteRan
 from eval_skills.flows import nightly
+from eval_skills.flows.lost_api import Result, flow_result
 from eval_skills.tasks import nightly as tasks
 from tests.engine.nightly.test_effect import Project as EffectProject
 from tests.prefect_server import QUICK
@@ -100,7 +101,10 @@ def state_of(ask: Ask, summary: NightSummary) -> dict[str, Any]:
 
 
 def test_the_first_night_has_nothing_to_compare_with_and_is_recorded(project: Project, ask: Ask) -> None:
-    summary = project.night()
+    kept = Result()
+    with flow_result.by(kept):
+        summary = project.night()
+    assert kept.summary == summary, "what a caller shows where Prefect could not record the end"
     assert verdicts(summary) == {"moods/moody": "new"}
     assert summary.line == "1 of 1 suite ran, 1 skill: nothing to compare with yet"
     state = state_of(ask, summary)

@@ -7,9 +7,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
+import eval_skills.cli.commands.nightly as command
+from eval_skills.cli.prefect_server.loss import Unrecorded
+from eval_skills.core.errors import RunError
 from eval_skills.core.store import Store
+from eval_skills.engine.nightly.summary import NightSummary
 from tests.cli.conftest import Place
 from tests.tables import each_row
 
@@ -61,6 +66,32 @@ def test_no_suite_is_compared_with_a_run_of_its_own_night(run_here: Run, place: 
     result = run_here("nightly", "--suites", suites(place, baseline="latest"))
     assert result.code == 2
     assert result.err.startswith("eval-skills: baseline latest: the latest run is one of the night's own; ")
+
+
+def test_a_night_whose_end_prefect_did_not_record_is_told_whole(
+    run_here: Run, place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    summary = NightSummary(night_id="20260101T000000Z-0001", store="s", suites=[], unrecorded="connection refused")
+    monkeypatch.setattr(command, "call_recorded", lambda *_, **__: summary)
+    result = run_here("nightly", "--suites", suites(place), "--exit-on-fail")
+    assert result.code == 3
+    assert summary.line in result.out
+    assert f"night {summary.night_id} is complete; Prefect's records of it are not" in result.err
+    assert "(connection refused)" in result.err
+
+
+def test_what_goes_wrong_after_the_server_is_lost_is_named(run_here: Run, place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    def lost(*_: Any, **__: Any) -> None:
+        raise Unrecorded("20260101T000000Z-0001", "connection refused", 0.0) from httpx.ConnectError("refused")
+
+    def full(*_: Any) -> None:
+        raise RunError("cannot write to eval-store: No space left on device")
+
+    monkeypatch.setattr(command, "call_recorded", lost)
+    monkeypatch.setattr("eval_skills.engine.nightly.execution.finish_night_without_prefect", full)
+    result = run_here("nightly", "--suites", suites(place))
+    assert result.code == 3
+    assert result.err.endswith("eval-skills: cannot write to eval-store: No space left on device\n")
 
 
 WRONG = """import json, sys
