@@ -12,6 +12,7 @@ import pyarrow.dataset as ds
 from prefect.client.orchestration import get_client
 from prefect.client.schemas.objects import FlowRun
 from prefect.deployments import run_deployment
+from prefect.exceptions import ObjectNotFound
 
 from eval_skills.core.store import Store
 from eval_skills.engine.definition.request import EvaluateRequest
@@ -51,6 +52,11 @@ def _begin(asked: Asked) -> FlowRun | Evaluated:
         return Evaluated(problems=[asked.problem])
     try:
         flow_run = run_deployment(str(asked.via), parameters={"request": _elsewhere(asked.request)}, timeout=0)
+    except ObjectNotFound:
+        where = (
+            "the Prefect server has no such deployment; correct via, or serve or deploy it (eval-skills serve, prefect deploy)"
+        )
+        return Evaluated(problems=[f"deployment {asked.via} could not be started: {where}"])
     except Exception as error:  # noqa: BLE001 - as above
         return Evaluated(problems=[f"deployment {asked.via} could not be started: {told(error)}"])
     assert isinstance(flow_run, FlowRun)
@@ -76,6 +82,10 @@ def _there(begun: FlowRun | Evaluated | None, asked: Asked, deadline: float) -> 
             said = ended.state.message if ended.state else None
             return Evaluated(problems=[f"deployment {asked.via}, flow run {begun.name}: {said or 'it did not complete'}"])
         return _landed(Store(asked.request.store), begun, asked)
+    except ObjectNotFound:
+        return Evaluated(
+            problems=[f"deployment {asked.via}: the Prefect server does not know its flow run {begun.name} any more"]
+        )
     except Exception as error:  # noqa: BLE001 - as above
         return Evaluated(problems=[f"deployment {asked.via}: {told(error)}"])
 
