@@ -78,11 +78,11 @@ class Combination:
         """What is known of the set, whatever the order of its parts.
 
         The value is the weighted mean of all; under ``any`` the highest, and under ``atLeast`` the mean of as many of the
-        highest as must pass. What is unknown is left out of it.
+        highest as must pass, of those first that no gate of their own failed. What is unknown is left out of it.
         """
         counted = [part for part in parts if part.weight > 0]
-        low = self._value([(part.weight, part.outcome.low) for part in counted]) or 0.0
-        high = self._value([(part.weight, part.outcome.high) for part in counted]) or 0.0
+        low = self._value([(part, self._at_least_worth(part.outcome)) for part in counted]) or 0.0
+        high = self._value([(part, part.outcome.high) for part in counted]) or 0.0
         required = _all(part.outcome.passed for part in parts if part.required)
         if self.decided_by_value:
             by_rule = _reached(low, high, self.threshold or 0.0)
@@ -92,7 +92,7 @@ class Combination:
             held = self._passes([_not(part.outcome.gated) for part in counted])
         return Outcome(
             passed=_all((required, by_rule)),
-            value=self._value([(part.weight, value) for part in counted if (value := part.outcome.value) is not None]),
+            value=self._value([(part, value) for part in counted if (value := part.outcome.value) is not None]),
             low=low,
             high=high,
             gated=_not(_all((required, held))),
@@ -106,11 +106,19 @@ class Combination:
             return self.rule.at_least
         return 1 if self.rule == "any" else count
 
-    def _value(self, weighted: list[tuple[float, float]]) -> float | None:
-        if self.rule == "any" or isinstance(self.rule, AtLeast):
-            best = sorted((value for _, value in weighted), reverse=True)[: self._needed(len(weighted))]
-            weighted = [(1.0, value) for value in best]
-        return _mean(weighted)
+    @property
+    def _picks_the_best(self) -> bool:
+        return self.rule == "any" or isinstance(self.rule, AtLeast)
+
+    def _at_least_worth(self, outcome: Outcome) -> float:
+        """What it counts for at least: nothing where its gate may fail, so that another one is picked."""
+        return 0.0 if outcome.gated is None and self._picks_the_best else outcome.low
+
+    def _value(self, valued: list[tuple[Part, float]]) -> float | None:
+        if not self._picks_the_best:
+            return _mean([(part.weight, value) for part, value in valued])
+        ranked = sorted(((part.outcome.gated is not True, value) for part, value in valued), reverse=True)
+        return _mean([(1.0, value) for _, value in ranked[: self._needed(len(valued))]])
 
 
 def _mean(weighted: list[tuple[float, float]]) -> float | None:

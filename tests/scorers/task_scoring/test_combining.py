@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 from eval_skills.core.models import AtLeast
 from eval_skills.scorers.task_scoring.combining import Combination, Outcome, Part, judged_from
 
+GATED = Outcome.scored(0.4, passed=False, gated=True)
+
 
 @dataclass(frozen=True)
 class Leaf:
@@ -235,6 +237,20 @@ def test_the_order_of_entries_changes_nothing(tree: Tree, chance: Any) -> None:
         return replace(each, nodes=tuple(nodes))
 
     assert outcome(shuffled(tree)) == outcome(tree)
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "bounds"),
+    [
+        pytest.param((GATED, Outcome.scored(0.2, passed=False)), (0.2, 0.2), id="another-is-picked"),
+        pytest.param((GATED, Outcome.scored(0, passed=False, gated=True)), (0.4, 0.4), id="all-of-them"),
+        pytest.param((GATED, Outcome()), (0.0, 1.0), id="another-is-unknown"),
+        pytest.param((replace(GATED, gated=None), Outcome.scored(0.2, passed=False)), (0.2, 0.4), id="its-gate-is-unknown"),
+    ],
+)
+def test_a_value_that_a_gate_failed_is_picked_last(outcomes: Sequence[Outcome], bounds: tuple[float, float]) -> None:
+    found = Combination(rule="any").outcome([Part(1.0, False, each) for each in outcomes])
+    assert (found.low, found.high) == bounds
 
 
 @given(trees)

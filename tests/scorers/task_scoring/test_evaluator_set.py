@@ -255,6 +255,8 @@ def test_a_floor_holds_for_any_min_score_where_the_rule_needs_it() -> None:
     floored = free(0.9, gate=True)
     assert judged(floored, free(1), thresholds={"minScore": 10}).status == "fail"
     assert judged(floored, free(1), combine="any", thresholds={"minScore": 10}).status == "pass"
+    assert judged(floored, free(0), combine="any", thresholds={"minScore": 10}).status == "fail"
+    assert judged(floored, free(0.5), free(0), combine={"atLeast": 2}, thresholds={"minScore": 30}).status == "fail"
     assert judged(floored, free(1), combine="any").status == "pass"
 
 
