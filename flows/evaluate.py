@@ -254,7 +254,7 @@ def _map(plan: RunPlan, may_go_on: Callable[[], bool]) -> Iterator[tuple[ItemBat
 
 
 def _problem(batch: ItemBatch, future: LoopFuture, session: RunSession) -> str | None:
-    """How a task run ended that left an item without a result; one that left them all may have failed, but is no reason."""
+    """How a task run ended, if it left an item without a result; if all its items have one, even a failure explains nothing."""
     future.wait()
     if all(session.has_result(item) for item in batch.items):
         return None

@@ -41,7 +41,7 @@ def trust_of(skill: Skill, config: AuthConfig, url: str) -> ssl.SSLContext | Non
     """How to speak TLS with `skill` at `url`; None where neither its configuration nor a variable says anything about it.
 
     Raises:
-        InputError: a file of `tls`, or what a variable names, cannot be used, or there is no TLS at `url`.
+        InputError: a file in `tls` or one named by a variable cannot be used, or `url` does not use TLS.
     """
     is_secure = url.lower().startswith("https:")
     if config.tls is None:

@@ -141,13 +141,23 @@ def check_authorities() -> None:
     Raises:
         UsageError: the variable, and what to do.
     """
+    if not (path := os.environ.get("SSL_CERT_FILE")):
+        return
+    if _holds_certificates(Path(path)):  # to parse all of them takes tens of ms at every start
+        return
     from eval_skills.adapters.http.tls import trust_of_environment
 
-    if os.environ.get("SSL_CERT_FILE"):
-        try:
-            trust_of_environment()
-        except ValueError as error:
-            raise UsageError(str(error)) from None
+    try:
+        trust_of_environment()
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+
+
+def _holds_certificates(file: Path) -> bool:
+    try:
+        return b"-----BEGIN" in file.read_bytes()
+    except OSError:
+        return False
 
 
 def proxy_problem() -> tuple[str, str] | None:

@@ -99,7 +99,10 @@ _short_lived: set[str] = set()
 
 
 def keep_briefly(folder: str) -> frozenset[str]:
-    """Let nothing below `folder` wait for the disk, in this process: who will not need it soon does not after a power cut."""
+    """Make no write below `folder` wait for the disk, in this process: it is removed soon, and not needed after a power cut.
+
+    Returns how the paths below it begin.
+    """
     below = frozenset({f"{folder}/", f"{os.path.realpath(folder)}/"})
     _short_lived.update(below)
     return below

@@ -311,13 +311,13 @@ class TaskScoring:
         if self._judged and (findings.output_gates or findings.limits):
             await self._evaluate_freely(response, findings, in_thread)
             return
-        before = questions_so_far()
+        is_one = bool(self._judged) and not isinstance(self._evaluator, EvaluatorSet)  # a set says itself what was asked
+        before = questions_so_far() if is_one else 0
         score = await self._scored(self._evaluator, response, in_thread)
         if score is not None:
             findings.add_evaluation(score)
         elif (reason := nothing_to_judge(self.scorer, response)) not in findings.output_gates:
             findings.output_gates.append(reason)
-        is_one = bool(self._judged) and not isinstance(self._evaluator, EvaluatorSet)  # a set says it itself
         if is_one and not asked_a_model(self._evaluator, before) and not findings.says("OUTPUT_EMPTY"):
             findings.remarks.append(_NO_MODEL_NEEDED)
 

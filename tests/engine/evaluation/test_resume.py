@@ -227,7 +227,7 @@ def test_a_run_whose_secret_is_spelt_like_an_option_goes_on(
     plan = make_plan(make_request("a", "b", secrets=["ODD"], provenance={"by": f"somebody {secret}"}, format=["markdown"]))
     plan.write_manifest(manifest_of(plan))
     request = plan.store.manifest(plan.run_id).request
-    kept = [request[name] for name in ("sandbox", "evaluator", "timeoutMs", "format")]
-    assert kept == ["none", "exact", 30000, ["markdown"]]
+    kept = [request[name] for name in ("sandbox", "evaluator", "timeoutMs", "format", "benchmark")]
+    assert kept == ["none", "exact", 30000, ["markdown"], "coding-easy"]
     assert request["provenance"] == {"by": "somebody [redacted:ODD]"}
     assert left(resume()) == ["a", "b"]
