@@ -35,10 +35,14 @@ class ClassifiedSkill:
 
 
 def ranking_markdown(
-    skills: Sequence[ClassifiedSkill], failures: Iterable[str], link: str | None, gone: Mapping[str, str] | None = None
+    skills: Sequence[ClassifiedSkill],
+    failures: Iterable[str],
+    link: str | None,
+    gone: Mapping[str, str] | None = None,
+    remarks: Iterable[str] = (),
 ) -> str:
     """What failed to run, which skills are gone (by name, with what is known) and which forbidden tools were called, then the
-    skills, best first, with their verdicts; `link` leads to the flow run.
+    skills, best first, with their verdicts, and the `remarks` of the run; `link` leads to the flow run.
     """
     classifications = {skill.report.skill_key: skill.classification for skill in skills}
     lines = [f"- ⚫ **did not run**: {markdown(failure)}" for failure in failures]
@@ -60,7 +64,7 @@ def ranking_markdown(
             f"{SIGNS.get(classification.verdict, '')} {classification.verdict}: {markdown(classification.explanation)}".strip(),
         ]
         lines.append(f"| {' | '.join(cells)} |")
-    if notes := caveats(ranked(skill.report for skill in skills)):
+    if notes := [*caveats(ranked(skill.report for skill in skills)), *remarks]:
         lines += ["", *(f"- {markdown(note)}" for note in notes)]
     if link:
         lines += ["", f"[The flow run with all its steps]({link})"]

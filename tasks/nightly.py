@@ -63,7 +63,7 @@ def publish_suite(suite: SuiteOutcome, history: SuiteHistory, night_id: str) -> 
     gone = {last.skill_key: gone_explanation(last) for last in suite.gone}
     link = flow_run.ui_url
     viewer = in_viewer(run_page(suite.run_id)) if suite.run_id is not None else ""
-    texts = {"ranking": ranking_markdown(skills, suite.failures, link, gone)}
+    texts = {"ranking": ranking_markdown(skills, suite.failures, link, gone, suite.remarks)}
     if suite.run_id is not None:
         parts = [render_markdown(document) for document in suite.diffs]
         texts["diff"] = "\n\n".join(parts) or "Nothing to compare with yet.\n"
@@ -111,6 +111,8 @@ def log_night(summary: NightSummary, secrets: Sequence[str]) -> None:
         lines = [f"{suite}: {skill}: {found.verdict}: {found.explanation}" for suite, skill, found in verdicts]
         log.say_all(lines, "skill", level)
     log.say_all([f"{suite.name}: {each}" for suite in summary.failed for each in suite.failures], "failure", logging.ERROR)
+    remarks = [f"{suite.name}: {each}" for suite in summary.suites for each in suite.remarks]
+    log.say_all(remarks, "remark", logging.WARNING)
     effects = [f"{name}: gate failed: {each}" for name, reasons in summary.effect_failures.items() for each in reasons]
     log.say_all(effects, "effect", logging.ERROR)
 

@@ -41,9 +41,10 @@ def history_command(
     """List past runs, newest first, and how to continue the unfinished ones.
 
     A run is unfinished when it was interrupted, and stopped when it reached one of its limits; what it had finished is kept.
-    One of a night that was interrupted goes on with that night. Behind the items of a run that was asked only some of its
-    benchmark's tasks stands (part). Where there is room, a column says what changed since the run before it of the same benchmark
-    and skill: skill, adapter, benchmark, scorer, judge, option, version, environment, commit.
+    One of a night that was interrupted goes on with that night, also where the night ended between two runs. Behind the items of
+    a run that was asked only some of its benchmark's tasks stands (part). Where there is room, a column says what changed since
+    the run before it of the same benchmark and skill: skill, adapter, benchmark, scorer, judge, option, version, environment,
+    commit.
 
     A run of skill-effect is named by its Agent Skill and its arms, and a column has the
     verdict against the first of them.
@@ -67,18 +68,18 @@ def history_command(
 
 
 def _resume(run: PastRun, store: Store) -> str | None:
-    """The command that finishes an unfinished run, with the rest of its night where that was interrupted; None of a finished
-    one, and of one that cannot be continued.
+    """The command that finishes an unfinished run, or the night of a run that has not ended; None of what is finished, and of
+    what cannot be continued.
     """
     from eval_skills.reporting.stopping import resume_night_words, resume_words
 
     manifest = store.find_manifest(run.run_id)
-    if run.state != "unfinished" or manifest is None or manifest.is_of_a_program:
+    if manifest is None or manifest.is_of_a_program:
         return None
     night = manifest.provenance.get("night")
     if night is not None and night not in store.tables.files("nights"):  # one that is recorded does not go on
         return resume_night_words(night, manifest.provenance.get("suites"), store.path)
-    return resume_words(run.run_id, store.path, run.stopped)
+    return resume_words(run.run_id, store.path, run.stopped) if run.state == "unfinished" else None
 
 
 def _why_not(run: PastRun, store: Store) -> str:
@@ -144,14 +145,15 @@ def _show(runs: list[PastRun], store: Store, changes: Mapping[str, RunChanges], 
     columns = [column for column in _columns() if shown.get(column.name, True)]
     cells = [_cells(run) | _further(run, changes) for run in runs]
     print_table(columns, [[printable(row[column.name]) for column in columns] for row in cells])
-    said = set[str]()
+    interrupted = dict[str, bool]()  # by command; several runs are of one night
     for run in runs:
         if (command := _resume(run, store)) is not None:
-            if command not in said:  # several runs are of one night
-                current().say(f"continue with  {command}", style="yellow")
-            said.add(command)
+            interrupted[command] = interrupted.get(command, False) or run.state == "unfinished"
         elif run.state == "unfinished":
             current().say(f"{run.run_id} {_why_not(run, store)}", style="yellow")
+    for command, is_interrupted in interrupted.items():  # between two of its runs, a night that goes on looks like one that ended
+        head = "continue with" if is_interrupted else "a night has no verdicts yet; unless it still goes on, continue with"
+        current().say(f"{head}  {command}", style="yellow")
 
 
 def _columns() -> list[Column]:

@@ -191,6 +191,7 @@ def _show_effect(found: NightEffect) -> None:
 def _show_suite(suite: SuiteOutcome) -> None:
     from eval_skills.engine.nightly.summary import gone_explanation
     from eval_skills.reporting import numbers
+    from eval_skills.reporting.escape import visible_line
     from eval_skills.reporting.judging import judging_line
     from eval_skills.reporting.sections import forbidden_tool_alerts
 
@@ -198,6 +199,8 @@ def _show_suite(suite: SuiteOutcome) -> None:
     current().say(f"{head}, run {suite.run_id}" if suite.run_id else head, style="bold")
     for failure in suite.failures:
         current().say(f"  run failed: {failure}", style="red")
+    for remark in suite.remarks:
+        current().say(f"  note: {visible_line(remark)}", style="yellow")
     for skill in suite.skills:
         rate = numbers.rate(skill.report.summary.known_completion)
         style = {"regressed": "red", "suspect": "yellow", "flaky": "yellow", "failed": "red", "recovered": "green"}

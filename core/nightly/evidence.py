@@ -148,11 +148,15 @@ class SkillNight:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FreshRuns:
-    """The fresh runs of the tasks that moved; `tallies` is None where they could not be made, and `problem` says why."""
+    """The fresh runs of the tasks that moved; `tallies` is None where they could not be made, and `problem` says why.
+
+    `remarks` are what else their run says of itself.
+    """
 
     tallies: Tallies | None
     run_id: str | None = None
     problem: str = ""
+    remarks: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -31,8 +31,9 @@ ReferenceKind = Literal["last good", "baseline"]
 class SuiteRun:
     """The run of a suite; `run_id` is None and `reports` are empty where it could not run.
 
-    `reports` are those of the skills that could be reached and scored, `unreachable` the others; `failures` are sentences. Of a
-    suite that asks what an Agent Skill changes, they are those of the arm ``with`` alone, and `effect` has all.
+    `reports` are those of the skills that could be reached and scored, `unreachable` the others; `failures` are sentences, and
+    `remarks` those that fail nothing. Of a suite that asks what an Agent Skill changes, they are those of the arm ``with`` alone,
+    and `effect` has all.
     """
 
     suite: Suite
@@ -40,6 +41,7 @@ class SuiteRun:
     reports: list[SkillCompletionReport] = field(default_factory=list)
     unreachable: list[SkillCompletionReport] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
     effect: SkillEffect | None = None
 
 

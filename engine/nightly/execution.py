@@ -37,12 +37,14 @@ from eval_skills.reporting.skill_effect.document import write_effect
 class Evaluated:
     """The result of an evaluation; `run_id` is None where it failed.
 
-    `problems` say why, and which skills were skipped. `flow_runs` and `task_runs` are what Prefect should have recorded.
+    `problems` say why, and which skills were skipped; `remarks` are its other notes, which fail nothing: that files of a skill
+    changed before it was resumed. `flow_runs` and `task_runs` are what Prefect should have recorded.
     """
 
     run_id: str | None = None
     reports: list[SkillCompletionReport] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
     flow_runs: tuple[str, ...] = ()
     task_runs: int = 0
 
@@ -81,6 +83,7 @@ def evaluated(summary: RunSummary) -> Evaluated:
         run_id=summary.run_id,
         reports=summary.reports,
         problems=summary.remarks[: summary.skipped],
+        remarks=summary.remarks[summary.skipped :],
         flow_runs=summary.flow_runs,
         task_runs=summary.task_runs,
     )
@@ -100,8 +103,10 @@ def _run_of(night: NightPlan, suite: Suite, done: Evaluated) -> SuiteRun:
     if done.run_id is None:
         return SuiteRun(suite=suite, failures=done.problems)
     if suite.skill_effect is not None:
-        return effect_run(night.store, suite, done.run_id, done.reports, done.problems)
-    return suite_run(suite, done.run_id, done.reports, done.problems)
+        run = effect_run(night.store, suite, done.run_id, done.reports, done.problems)
+    else:
+        run = suite_run(suite, done.run_id, done.reports, done.problems)
+    return replace(run, remarks=done.remarks)
 
 
 def confirmed(
@@ -127,10 +132,9 @@ def confirmed(
 def _fresh(of: SuiteEvidence, skill_key: str, done: Evaluated) -> FreshRuns:
     run = suite_run(of.run.suite, done.run_id or "", [report for report in done.reports if report.skill_key == skill_key])
     if run.reports:
-        return FreshRuns(tallies=count_tallies(run.reports[0].task_results), run_id=done.run_id)
-    return FreshRuns(
-        tallies=None, run_id=done.run_id, problem="; ".join([*done.problems, *run.failures]) or f"{skill_key} did not run"
-    )
+        return FreshRuns(tallies=count_tallies(run.reports[0].task_results), run_id=done.run_id, remarks=done.remarks)
+    problem = "; ".join([*done.problems, *run.failures]) or f"{skill_key} did not run"
+    return FreshRuns(tallies=None, run_id=done.run_id, problem=problem, remarks=done.remarks)
 
 
 def concluded(night: NightPlan, evidence: Sequence[SuiteEvidence], fresh: Mapping[int, FreshRuns]) -> NightSummary:
@@ -168,6 +172,7 @@ def suite_outcome(
             run.reports, evidence.skills, last_good_runs(evidence), numbered, strict=True
         )
     ]
+    confirming = [fresh[index] for index, _ in numbered if index in fresh]
     down = Classification(verdict="failed", explanation="it could not be reached or scored, so nothing is known of it")
     return SuiteOutcome(
         name=run.suite.name,
@@ -181,7 +186,8 @@ def suite_outcome(
             ),
         ],
         gone=gone(run, evidence.history),
-        failures=[*run.failures, *(fresh[index].problem for index, _ in numbered if index in fresh and fresh[index].problem)],
+        failures=[*run.failures, *(each.problem for each in confirming if each.problem)],
+        remarks=list(dict.fromkeys([*run.remarks, *(remark for each in confirming for remark in each.remarks)])),
         diffs=evidence.documents(),
         baseline=run.suite.baseline or baseline,
         effect=night_effect(run, evidence.history),

@@ -82,7 +82,7 @@ class NightEffect:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuiteOutcome:
-    """A suite in the night. `failures` say what could not run; `run_id` is None where nothing ran.
+    """A suite in the night. `failures` say what could not run; `run_id` is None where nothing ran. `remarks` fail nothing.
 
     `gone` are the skills of its last night that are not in it tonight. `effect` is what an Agent Skill changes, where the suite
     asks that and it is known.
@@ -93,6 +93,7 @@ class SuiteOutcome:
     benchmark_id: str | None = None
     skills: list[SkillOutcome] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
     diffs: list[DiffDocument] = field(default_factory=list)
     baseline: str | None = None
     gone: list[LastNight] = field(default_factory=list)
@@ -251,6 +252,7 @@ def _suite_json(suite: SuiteOutcome) -> dict[str, Any]:
         "benchmark": suite.benchmark_id,
         "good": suite.good,
         "failures": suite.failures,
+        "remarks": suite.remarks,
         "lastGood": suite.last_good,
         "baseline": suite.baseline,
         "skills": [_skill_json(skill) for skill in suite.skills],

@@ -289,6 +289,11 @@ class TestInterruptedNights:
         assert resumed.night_id == night_id
         assert resumed.line == "2 of 2 suites ran, 2 skills: nothing to compare with yet"
         assert [suite.skills[0].report.summary.completion_rate for suite in resumed.suites] == [1.0, 0.875]
+        assert resumed.suites[0].remarks == [
+            f"moody@1.0.0 changed since run {resumed.suites[0].run_id} began; its older results are kept and its new ones come "
+            "from the new files"
+        ]
+        assert resumed.suites[1].remarks == []
         assert set(project.store.nights()["night_id"]) == {night_id}
         with pytest.raises(UsageError, match="was interrupted; start one"):
             project.night(resume="latest")

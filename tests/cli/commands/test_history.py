@@ -111,9 +111,24 @@ def test_a_run_of_an_interrupted_night_goes_on_with_the_night(
     said = run_here("history").out
     assert said.count(f"continue with  {expected}\n") == said.count("continue with") == 1
     assert [entry["resume"] for entry in run_here("history", "--json").json] == [expected, expected, None, None]
-    row = {"night_id": night, "finished_at": datetime(2026, 1, 3, tzinfo=UTC), "suite": "s", "good": False, "verdict": "failed"}
-    land_rows(store, "nights", night, [row])
+    land_rows(store, "nights", night, [_row(night)])
     assert run_here("history", "--json").json[0]["resume"] == f"eval-skills eval --resume {fourth} --store {store.path}"
+
+
+def _row(night: str) -> dict[str, Any]:
+    finished_at = datetime(2026, 1, 3, tzinfo=UTC)
+    return {"night_id": night, "finished_at": finished_at, "suite": "s", "good": False, "verdict": "failed"}
+
+
+def test_a_night_that_ended_between_two_runs_is_named(place: Any, run_here: Run) -> None:
+    night, store = "20260102T095959Z-000a", Store(place.folder / "eval-store")
+    about = {"suite": "s", "night": night, "suites": "suites.yaml"}
+    write_manifest(store.run_folder(SECOND), store.manifest(SECOND).model_copy(update={"provenance": about}))
+    command = f"eval-skills nightly --suites suites.yaml --resume {night} --store {store.path}"
+    assert f"a night has no verdicts yet; unless it still goes on, continue with  {command}\n" in run_here("history").out
+    assert [entry["resume"] for entry in run_here("history", "--json").json][1:] == [command, None]
+    land_rows(store, "nights", night, [_row(night)])
+    assert "a night has no verdicts yet" not in run_here("history").out
 
 
 def test_a_run_without_a_manifest_has_no_command_that_cannot_work(place: Any, run_here: Run) -> None:

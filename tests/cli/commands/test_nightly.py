@@ -14,7 +14,7 @@ import eval_skills.cli.commands.nightly as command
 from eval_skills.cli.prefect_server.loss import Unrecorded
 from eval_skills.core.errors import RunError
 from eval_skills.core.store import Store
-from eval_skills.engine.nightly.summary import NightSummary
+from eval_skills.engine.nightly.summary import NightSummary, SuiteOutcome
 from tests.cli.conftest import Place
 from tests.tables import each_row
 
@@ -71,11 +71,13 @@ def test_no_suite_is_compared_with_a_run_of_its_own_night(run_here: Run, place: 
 def test_a_night_whose_end_prefect_did_not_record_is_told_whole(
     run_here: Run, place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    summary = NightSummary(night_id="20260101T000000Z-0001", store="s", suites=[], unrecorded="connection refused")
+    suite = SuiteOutcome(name="sums", run_id="r", remarks=["adder@1.0.0 changed since run r began"])
+    summary = NightSummary(night_id="20260101T000000Z-0001", store="s", suites=[suite], unrecorded="connection refused")
     monkeypatch.setattr(command, "call_recorded", lambda *_, **__: summary)
     result = run_here("nightly", "--suites", suites(place), "--exit-on-fail")
     assert result.code == 3
     assert summary.line in result.out
+    assert "  note: adder@1.0.0 changed since run r began\n" in result.out
     assert f"night {summary.night_id} is complete; Prefect's records of it are not" in result.err
     assert "(connection refused)" in result.err
 

@@ -125,7 +125,8 @@ def test_a_skill_that_is_gone_fails_the_gate_and_is_named_everywhere() -> None:
     assert summary.to_json()["suites"][0]["gone"] == [{"skill": "old@1.0.0", "night": GONE.night_id, "run": GONE.run_id}]
     (event,) = events_of(summary)
     assert (event.name, event.resource["eval-skills.skill"], event.payload["verdict"]) == (NOT_JUDGED, "old@1.0.0", "gone")
-    text = ranking_markdown([], [], None, {GONE.skill_key: gone_explanation(GONE)})
+    text = ranking_markdown([], [], None, {GONE.skill_key: gone_explanation(GONE)}, ["adder*changed"])
+    assert text.endswith("\n- adder\\*changed\n")
     assert text.startswith("- ⚫ **old@1.0.0 is gone**: evaluated in night")
     assert "name old under retired" in text
 
