@@ -90,7 +90,8 @@ class ProcessAdapter(Adapter):
         """That a program gets a placeholder as it is written: only `requestTemplate` is filled in."""
         config = cast(ProcessConfig, read_config(cls.config_model, skill))
         why = "has a placeholder, which the program gets as it is written: the input of an item is in its request"
-        return [f"{skill.key}: {place} {why}" for place, text in _words_of(skill, config).items() if has_placeholder(text)]
+        braced = [(place, text) for place, text in _words_of(skill, config).items() if "{{" in text]
+        return [f"{skill.key}: {place} {why}" for place, text in braced if has_placeholder(text)]
 
     @property
     def remarks(self) -> list[str]:
