@@ -185,7 +185,16 @@ def _tasks(given: Any, evaluator: str, own: OwnEvaluators) -> list[EvalTask]:
 
 
 def _rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """The rows as tasks: an empty cell is a key that is not there."""
+    """The rows as tasks: an empty cell is a key that is not there.
+
+    Raises:
+        InputError: a column is not a key of a task.
+    """
+    if unknown := [str(name) for name in frame.columns if name not in _TASK_KEYS]:
+        asked = {"input", "inputData", "input_data"} & set(frame.columns)
+        remedy = f"drop(columns={unknown})" if asked else f"assign(input=frame[{unknown}].to_dict('records'))"
+        hint = nearest(unknown[0], _task_keys_as_written()) or f"; columns are the keys of tasks: frame.{remedy}"
+        raise InputError(f"unknown column {unknown[0]!r}{hint}", source="tasks")
     return [
         {str(name): value for name, cell in row.items() if not _is_empty(value := _python_value(str(name), cell))}
         for row in frame.to_dict(orient="records")
@@ -204,11 +213,10 @@ def _is_empty(value: Any) -> bool:
 
 def _written_out(given: Mapping[str, Any], evaluator: str, own: OwnEvaluators, place: str) -> dict[str, Any]:
     """The task with the keys of a benchmark file."""
-    known = {*known_keys(EvalTask), "input"}
     for key in given:
-        if key not in known:
-            aliases = sorted({"input", *(item.alias or name for name, item in EvalTask.model_fields.items())})
-            hint = nearest(str(key), aliases) or f"; known are {', '.join(aliases)}"
+        if key not in _TASK_KEYS:
+            written = _task_keys_as_written()
+            hint = nearest(str(key), written) or f"; known are {', '.join(written)}"
             raise InputError(f"unknown key {key!r}{hint}", source=place)
     task = {key: _python_value(key, value) for key, value in given.items() if value is not None}
     if "input" in given:
@@ -235,6 +243,13 @@ def _written_out(given: Mapping[str, Any], evaluator: str, own: OwnEvaluators, p
         else:
             task |= _expected_by_one(task.pop("expected"), task.get("evaluator"), evaluator, place)
     return task
+
+
+_TASK_KEYS = frozenset({*known_keys(EvalTask), "input"})
+
+
+def _task_keys_as_written() -> list[str]:
+    return sorted({"input", *(item.alias or name for name, item in EvalTask.model_fields.items())})
 
 
 _ASKS_SOMETHING = frozenset({"expected", "expectedOutput", "expected_output", "evaluators", "turns", "user"})

@@ -106,6 +106,8 @@ class FunctionAdapter(Adapter):
             message = "limits of memory, CPU time and open files hold a process, and this skill is called in that of the run"
             raise InputError(f"{message}; leave them out, or describe the skill with a skill.json", source=skill.key)
         self._kept = list[float]()
+        self._parameter: str | None = None
+        self._took_it_for_its_key = False
         self._max_bytes = cast(InProcessConfig, read_config(self.config_model, skill)).max_output_bytes
         try:
             self._function, self._is_async = self._callable(skill.name, skill.target)
@@ -114,13 +116,23 @@ class FunctionAdapter(Adapter):
 
     @property
     def remarks(self) -> list[str]:
-        """How long its coroutines kept the event loop, where that is long."""
+        """How long its coroutines kept the event loop, where that is long; and that it took its input for a part of that."""
+        return [*self._on_the_loop(), *self._on_its_parameter()]
+
+    def _on_the_loop(self) -> list[str]:
         if not self._kept:
             return []
         calls, longest = plural(len(self._kept), "call"), f"{max(self._kept):,.1f} s"
         why = "latencies and time limits of other coroutines count that, too"
         advice = "make it a plain function, which is called in a thread, or await what it waits for"
         return [f"{self.skill.key} kept the event loop for up to {longest} in {calls}: {why}; {advice}"]
+
+    def _on_its_parameter(self) -> list[str]:
+        if not self._took_it_for_its_key:
+            return []
+        name = self._parameter
+        what = f"{self.skill.key} gets a task's input whole, as {name}, and took it for the value of the input's key {name}"
+        return [f"{what}: write {self.skill.name}(*, {name}) to get the keys as arguments"]
 
     @classmethod
     def check(cls, skill: Skill) -> None:
@@ -133,8 +145,10 @@ class FunctionAdapter(Adapter):
         if isinstance(target, type):
             raise NotLoaded(f"{name} is a class; give an instance of it, or a function")
         function = target.call if has_method(target, "call") else target
-        called = _with_keywords(function) if _wants_keywords(name, function) else _with_input(function)
-        return called, _is_async(function)
+        if _wants_keywords(name, function):
+            return _with_keywords(function), _is_async(function)
+        self._parameter = _first_parameter(function)
+        return _with_input(function), _is_async(function)
 
     def _input(self, input_data: Any) -> Any:
         """The task's input as the object takes it."""
@@ -168,6 +182,8 @@ class FunctionAdapter(Adapter):
             answer = self._said(ended.outcome)
         call.stop(ended.at)
         if isinstance(answer, ItemError):
+            is_key = isinstance(input_data, dict) and self._parameter in input_data
+            self._took_it_for_its_key |= is_key and _of_a_dict(str(answer))
             raise answer
         return self._read(self._json(answer), call)
 
@@ -307,6 +323,19 @@ def _wants_keywords(name: str, function: Callable[..., Any]) -> bool:
     except TypeError:
         return True
     return False
+
+
+def _of_a_dict(error: str) -> bool:
+    """Whether Python refused a dict where a text, a number or a key belongs: such errors name the type."""
+    return error.startswith(("TypeError", "AttributeError")) and "dict" in error
+
+
+def _first_parameter(function: Callable[..., Any]) -> str | None:
+    """The name of the parameter that gets the input; some written in C have no signature."""
+    try:
+        return next(iter(inspect.signature(function).parameters))
+    except (TypeError, ValueError):
+        return None
 
 
 def _with_input(function: Callable[..., Any]) -> Called:

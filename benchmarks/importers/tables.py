@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from eval_skills.benchmarks.importers.rows import Row
 from eval_skills.core.documents.loading import MAX_DOCUMENT_BYTES, read_text
 from eval_skills.core.errors import InputError
+from eval_skills.core.text import plural
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -79,7 +80,8 @@ def rows_of_cells(path: Path, cells: Cells) -> list[Row]:
     rows = []
     for line, row in rest:
         if len(row) != len(names):
-            message = f"this row has {len(row)} cells, and the header {len(names)}; quote cells that hold commas or line breaks"
+            found = plural(len(row), "cell")
+            message = f"this row has {found}, and the header {len(names)}; quote cells that hold commas or line breaks"
             raise InputError(message, source=f"{path}:{line}")
         rows.append(Row(f"{path}:{line}", dict(zip(names, row, strict=True)), is_text=True))
     return rows

@@ -167,7 +167,7 @@ def read_text(path: Path) -> str:
     except IsADirectoryError:
         raise InputError("this is a folder; name a file", source=path) from None
     except UnicodeDecodeError as error:
-        raise InputError(f"not UTF-8 text (byte {error.start})", source=path) from None
+        raise InputError(f"not UTF-8 text (byte {error.start}); save it as UTF-8", source=path) from None
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}", source=path) from None
 

@@ -400,6 +400,23 @@ def test_a_coroutine_that_blocks_the_loop_does_not_make_functions_late(raises: b
     assert all((item.latency_ms or 0) < 200 for item in found)
 
 
+def test_a_function_that_takes_its_input_for_a_key_of_it_is_told_how_to_get_the_keys() -> None:
+    def shout(q: Any) -> str:
+        return str(q.upper())
+
+    def broken(q: Any) -> str:
+        return str(q["q"] + 1)
+
+    result = es.evaluate([shout, broken], {"input": {"q": "x"}, "expected": "X"})
+    [remark] = result.remarks
+    assert remark.endswith("took it for the value of the input's key q: write shout(*, q) to get the keys as arguments")
+
+    def by_keyword(*, q: Any) -> str:
+        return shout(q)
+
+    assert es.evaluate(by_keyword, {"input": {"q": "x"}, "expected": "X"}).completion == 1
+
+
 @pytest.mark.parametrize("as_generator", [False, True])
 def test_a_coroutine_that_keeps_the_loop_for_long_is_a_remark(as_generator: bool) -> None:
     async def blocks(_: Any) -> str:

@@ -68,6 +68,14 @@ def test_skills(skills: Any, message: str) -> None:
         pytest.param([{**TASK, 5: "X"}], r"tasks\[0\]: unknown key 5", id="key-that-is-no-text"),
         pytest.param([{**TASK, "inputData": 1}], "input and inputData are the same key", id="input-twice"),
         pytest.param([{**TASK, "expectedOutput": {"value": 1}}], "expected and expectedOutput both say", id="expected-twice"),
+        pytest.param(
+            pd.DataFrame({"q": ["x"], "r": ["y"], "expected": ["X"]}),
+            r"unknown column 'q'; .*: frame\.assign\(input=frame\[\['q', 'r'\]\]\.to_dict\('records'\)\)",
+            id="parts-in-columns",
+        ),
+        pytest.param(
+            pd.DataFrame({"input": ["x"], "topic": ["y"], "expected": ["X"]}), r"frame\.drop\(columns=\['topic'\]\)", id="column"
+        ),
         pytest.param([{"input": "x"}], r"tasks\[0\]: nothing is expected of the answer", id="nothing-expected"),
         pytest.param([{"input": Hostile(), "expected": 1}], r"tasks\[0\]: input is a \S*Hostile", id="hostile-input"),
         pytest.param([{"input": 1, "expected": {1, 2}}], r"tasks\[0\]: expected is a set, .*; give text", id="set"),
