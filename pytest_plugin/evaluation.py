@@ -80,7 +80,10 @@ def planned(config: pytest.Config, skill: str | os.PathLike[str], options: Mappi
         if name not in known:
             raise UsageError(f"unknown option {name!r}{nearest(name, known)}; known are {', '.join(known)}")
     if not isinstance(skill, str | os.PathLike) or not str(skill).strip():
-        raise UsageError(f"skill must be the path of a skill.json or of its folder; got {skill!r}")
+        remedy = "; functions and other objects are for eval_skills.evaluate(skill, tasks)" if callable(skill) else ""
+        raise UsageError(f"skill must be the path of a skill.json or of its folder; got {skill!r}{remedy}")
+    if not isinstance(tasks := options.get("tasks", ""), str | os.PathLike):
+        raise UsageError(f"tasks must be the path of a file; a {type(tasks).__name__} is for eval_skills.evaluate(skill, tasks)")
     root = config.rootpath
     given = {name: _placed(root, value) if name in _PATHS else value for name, value in options.items()}
     if "store" not in given and (store := config.getini(STORE)):

@@ -74,6 +74,8 @@ BAD = {
     "no_number": ('eval_skill("skill", benchmark="sums.json", runs="3")', "runs: "),
     "no_task": ('eval_skill("skill", benchmark="sums.json", task_ids=["write"])', "has no task 'write'"),
     "not_a_path": ("eval_skill(7)", "skill must be the path of a skill.json or of its folder; got 7"),
+    "function": ("eval_skill(len)", "; functions and other objects are for eval_skills.evaluate(skill, tasks)"),
+    "tasks_in_place": ('eval_skill("skill", tasks=[{}])', "tasks must be the path of a file; a list is for eval_skills.ev"),
     "not_a_test": ('eval_skill("skill", resume="latest")', "unknown option 'resume'"),
     "no_case": ("eval_task.passed", "the fixture eval_task is for tests with @pytest.mark.eval_skills(...)"),
 }
