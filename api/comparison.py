@@ -14,6 +14,7 @@ from eval_skills.core.diff.diff import EQUIVALENCE_MARGIN, SIGNIFICANCE, diff_re
 from eval_skills.core.diff.model import MissingRule, ReportDiff
 from eval_skills.core.errors import UsageError
 from eval_skills.core.models import SkillCompletionReport
+from eval_skills.core.store import Store
 from eval_skills.core.store.layout import DEFAULT_ROOT
 
 Side: TypeAlias = EvaluationResult | SkillCompletionReport | Iterable[SkillCompletionReport] | str | os.PathLike[str]
@@ -68,21 +69,22 @@ def compare(
     significance: float = SIGNIFICANCE,
     equivalence_margin: float = EQUIVALENCE_MARGIN,
     missing: MissingRule = "bounds",
-    store: str | os.PathLike[str] = DEFAULT_ROOT,
+    store: str | os.PathLike[str] | Store | None = None,
 ) -> Comparison:
     """What changed from `baseline` to `result`, with the verdicts of ``eval-skills report diff``.
 
     Skills are paired by id; `mapping` leads from a skill of the baseline to the one that took its place. `min_effect` in [0, 1]
     is the smallest mean difference of completion that counts as better or worse. `missing`: verdicts must hold however the items
     without a verdict of the skill would have gone (``bounds``), or are made without these (``ignore``). Run ids are looked up in
-    `store`.
+    `store`, else in that of the other side, where that is a result that was kept in one, else in ``./eval-store``.
 
     Raises:
         UsageError: a side is nothing that can be compared, both are of one run (without a `mapping`: beside itself nothing is
             worse), or an argument is out of bounds.
         InputError: a report cannot be read, or a side holds one twice.
     """
-    before, after = _reports(baseline, "baseline", store), _reports(result, "result", store)
+    place = _place(store, result, baseline)
+    before, after = _reports(baseline, "baseline", place), _reports(result, "result", place)
     if not mapping:
         _refuse_itself(before, after)
     found = diff_reports(
@@ -123,7 +125,14 @@ def _unfinished(reports: Sequence[SkillCompletionReport], name: str) -> list[str
     return [f"{name} is of run {run.run_id}, which is unfinished: {items_of_planned(*run.partial)}"]
 
 
-def _reports(side: Side, name: str, store: str | os.PathLike[str]) -> Sequence[SkillCompletionReport]:
+def _place(store: str | os.PathLike[str] | Store | None, *sides: Side) -> str:
+    """Where runs are that are named by their ids."""
+    if store is not None:
+        return store.path if isinstance(store, Store) else str(store)
+    return next((side.store for side in sides if isinstance(side, EvaluationResult) and side.store), DEFAULT_ROOT)
+
+
+def _reports(side: Side, name: str, store: str) -> Sequence[SkillCompletionReport]:
     from eval_skills.reporting.json_report import ReportedRun, of_run, run_of
 
     if isinstance(side, EvaluationResult):
@@ -133,7 +142,7 @@ def _reports(side: Side, name: str, store: str | os.PathLike[str]) -> Sequence[S
     if isinstance(side, str | os.PathLike):
         from eval_skills.engine.stored_runs.reports import read_source
 
-        source = read_source(str(side), str(store))
+        source = read_source(str(side), store)
         return of_run(source.reports, run_of(source.context))
     reports = list(side) if isinstance(side, Iterable) else [side]
     if strange := [each for each in reports if not isinstance(each, SkillCompletionReport)]:

@@ -150,13 +150,14 @@ def scoring_options(options: Mapping[str, Any]) -> ScoringOptions:
 def in_python(said: str) -> str:
     """What is said to the command line's user, for a Python caller: its options without dashes, but for whole commands."""
     words, command, rest = said.partition("eval-skills ")
-    words = _RUN_TO_RESUME.sub(r'resume="\1"', words)
+    words = _RUN_TO_RESUME.sub(r'resume="\1"', words.replace(_JUDGING_MODEL, 'llm={"model": "PROVIDER/MODEL"}'))
     named = _OPTION.sub(lambda found: _OPTIONS.get(found[0], found[0]), words)
     return named + command + rest
 
 
 _OPTION = re.compile(r"(?<![\w-])--[a-z]+(?:-[a-z]+)*(?![\w.-])")
 _RUN_TO_RESUME = re.compile(r"(?<![\w-])--resume (\d{8}T\d{6}Z-\w+)")
+_JUDGING_MODEL = "--judge-model PROVIDER/MODEL or llm.model"
 _OF_THE_CALL = ("skills", "tasks", "benchmark", "store", "arms", "old")
 _OPTIONS = {option_of(name): name for name in (*EvaluateOptions.__optional_keys__, *_OF_THE_CALL)}
 

@@ -9,7 +9,7 @@ from eval_skills.adapters.python.host.answer import plain
 from eval_skills.adapters.python.host.errors import NotJson
 from eval_skills.api.evaluators import OwnEvaluators
 from eval_skills.api.inputs import TaskLike, read_task
-from eval_skills.api.options import ScoreOptions, scoring_options
+from eval_skills.api.options import ScoreOptions, python_words, scoring_options
 from eval_skills.core.errors import ContractError, InputError
 from eval_skills.core.models import SkillResponse, Verdict
 
@@ -29,7 +29,7 @@ def score(answer: Any, task: TaskLike, **options: Unpack[ScoreOptions]) -> Verdi
 
     own = OwnEvaluators()
     asked = scoring_options(own.in_options(options))
-    with own.known():
+    with own.known(), python_words():
         read = read_task({"id": "task", **task} if isinstance(task, dict) else task, asked.evaluator, own)
         settings = scoring_settings(asked, None)
         check_judges({read.id: TaskScoring(read, settings)})

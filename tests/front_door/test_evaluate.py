@@ -241,7 +241,8 @@ def test_a_store_keeps_the_run(tmp_path: Path) -> None:
     assert result.store == str(tmp_path / "store")
     assert store.items(run_id=result.run_id)["status"].tolist().count("pass") == 2
     assert store.run_ids() == sorted([result.run_id, again.run_id])
-    assert es.compare(again.run_id, result.run_id, store=store.path).skills[0].change == "compared"
+    assert es.compare(again.run_id, result.run_id, store=store).skills[0].change == "compared"
+    assert es.compare(again, result.run_id).skills[0].change == "compared"
 
 
 @pytest.mark.parametrize("store", ["./kept", "kept.db"])

@@ -197,3 +197,10 @@ def test_a_malformed_skill_among_others_is_a_remark(tmp_path: Path, examples: Pa
     result = es.evaluate(tmp_path, "coding-easy", task_ids=["evaluate-addition"])
     assert result.completion == 1
     assert [remark for remark in result.remarks if "broken" in remark]
+
+
+def test_that_a_judging_model_is_missing_says_what_python_takes() -> None:
+    judged = {**TASK, "evaluator": "llm_judge"}
+    for call in (lambda: es.score("x", judged), lambda: es.evaluate(never, judged)):
+        with pytest.raises(UserError, match=r'no judging model is named; name one with llm={"model": "PROVIDER/MODEL"}$'):
+            call()
