@@ -16,10 +16,12 @@ import mcp_types
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
+from eval_skills.adapters.answer.envelope import parse_json
 from eval_skills.adapters.call import shield_cleanup
 from eval_skills.adapters.mcp.transport import Transport, message_limit
 from eval_skills.adapters.process import guard
 from eval_skills.adapters.process.child import Child
+from eval_skills.adapters.process.jsonrpc import whole_number
 from eval_skills.adapters.process.launch import Launch, spawn
 from eval_skills.adapters.process.streams import LineSplitter, LongLine, last_lines
 from eval_skills.adapters.sandbox.limits import too_long
@@ -39,6 +41,9 @@ _QUEUED = 100
 
 _FIRST_ID = re.compile(rb'\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(\d+)\s*,')
 _LAST_ID = re.compile(rb',\s*"id"\s*:\s*(\d+)\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$')
+_ANSWERS = re.compile(rb'"(?:result|error)"\s*:')
+_EDGE_BYTES = 200
+"""Where a message has its method, if it is not an answer."""
 
 
 class StdioTransport(Transport):
@@ -170,7 +175,8 @@ class StdioTransport(Transport):
         text = line.decode(errors="replace")
         request_id = _answered_id(line)
         if request_id is not None:
-            return self._failed(request_id, ContractError(f"an answer that is not a JSON-RPC message: {one_line(text)}"))
+            message = f"an answer that is not a JSON-RPC message{_why_unread(line)}: {one_line(text)}"
+            return self._failed(request_id, ContractError(message))
         if text.strip():
             self._last_stray_line = one_line(text)
             self.said.add(line + b"\n")
@@ -182,11 +188,22 @@ class StdioTransport(Transport):
 
 
 def _answered_id(line: bytes) -> int | None:
+    """The id of the request that a line was meant to answer; of one that no parser reads, its first and last keys decide."""
     try:
-        message: Any = json.loads(line)
+        message: Any = json.loads(line.decode(errors="replace"), parse_int=whole_number)
     except (ValueError, RecursionError):
-        return None
+        found = _FIRST_ID.match(line) or _LAST_ID.search(line)
+        is_answer = _ANSWERS.search(line) is not None and b'"method"' not in line[:_EDGE_BYTES]
+        return int(found.group(1)) if found is not None and is_answer else None
     if not isinstance(message, dict) or not {"result", "error"} & message.keys():
         return None
     request_id = message.get("id")
     return request_id if isinstance(request_id, int) and not isinstance(request_id, bool) else None
+
+
+def _why_unread(line: bytes) -> str:
+    try:
+        parse_json(line)
+    except ValueError as problem:
+        return f" ({problem})"
+    return ""

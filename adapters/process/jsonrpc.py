@@ -140,12 +140,13 @@ def _is_same_id(seen: Any, request_id: int, or_null: bool) -> bool:
 def _parse_leniently(text: bytes) -> Any:
     """What the text says, wrong bytes and endless numbers let through; None where it cannot be read at all."""
     try:
-        return json.loads(text.decode(errors="replace"), parse_int=_number)
+        return json.loads(text.decode(errors="replace"), parse_int=whole_number)
     except (ValueError, RecursionError):
         return None
 
 
-def _number(text: str) -> int | str:
+def whole_number(text: str) -> int | str:
+    """The number, or its text where Python would refuse to read so many digits."""
     return int(text) if len(text) < _MAX_DIGITS else text
 
 

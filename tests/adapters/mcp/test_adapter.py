@@ -97,6 +97,20 @@ async def test_a_server_that_ends_at_anything_but_the_handshake_is_started_again
         ),
         pytest.param(
             "garbled",
+            {"line": '{"jsonrpc":"2.0","id":ID,"result":{"structuredContent":{"x":' + "9" * 5000 + "}}}"},
+            ContractError,
+            r"not a JSON-RPC message \(a whole number of more than 4,300 digits\)",
+            id="endless-number",
+        ),
+        pytest.param(
+            "garbled",
+            {"line": '{"result":{"content":[],},"jsonrpc":"2.0","id":ID}'},
+            ContractError,
+            r"not a JSON-RPC message \(not JSON: ",
+            id="not-json",
+        ),
+        pytest.param(
+            "garbled",
             {"line": '{"jsonrpc":"2.0","id":ID,"result":{"content":[],"structuredContent":{"x":NaN}}}'},
             ContractError,
             "unreadable answer",
