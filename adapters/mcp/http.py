@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import codecs
 import json
 import ssl
 from collections.abc import AsyncIterator, Mapping
@@ -14,12 +15,14 @@ import httpx2
 import mcp_types
 from mcp.client.streamable_http import streamable_http_client
 
+from eval_skills.adapters.answer.envelope import parse_json
 from eval_skills.adapters.http.address import shown
 from eval_skills.adapters.http.client import ERROR_BODY_BYTES, RequestTrace
 from eval_skills.adapters.http.errors import explained_error, status_error
 from eval_skills.adapters.mcp.transport import SessionExpired, Transport, message_limit
 from eval_skills.adapters.sandbox.limits import too_long
 from eval_skills.core.errors import ContractError, ItemError
+from eval_skills.core.text import one_line
 
 if TYPE_CHECKING:
     from mcp.client._transport import TransportStreams
@@ -37,6 +40,12 @@ _WHATEVER_THE_BODY = frozenset({408, 425, 429, 502, 503, 504})
 _DISCOVERY = "server/discover"
 _NO_DISCOVERY = frozenset({400, 404, 405, 406, 415, 422, 501})
 """How servers from before 2026 refuse the question for their protocol; the handshake follows and gives the reason."""
+
+_HANDSHAKE = "initialize"
+_TAKES_NO_POST = frozenset({404, 405})
+_OLD_TRANSPORT = (
+    "name the server's address of streamable HTTP, which often ends in /mcp; the older transport, HTTP with SSE, is not supported"
+)
 
 
 class HttpTransport(Transport):
@@ -134,6 +143,7 @@ class _CheckedResponses(httpx2.AsyncBaseTransport):
         """The response as it is while it streams events; else with its whole body, if that is no longer than allowed."""
         try:
             response = await self._sent(request)
+            await _refuse_encoding(response)
             if _streams_events(response):
                 return response
             body = await self._body(response)
@@ -142,8 +152,12 @@ class _CheckedResponses(httpx2.AsyncBaseTransport):
         if (refusal := self._refusal(request, response, body)) is not None:
             if asked.method == "tools/call":
                 raise refusal
+            if asked.method == _HANDSHAKE and response.status_code in _TAKES_NO_POST:
+                refusal = type(refusal)(f"{refusal}; {_OLD_TRANSPORT}")
             if asked.method != _DISCOVERY or response.status_code not in _NO_DISCOVERY:
                 self._note(request, refusal)  # what it means for the connection, the SDK knows
+        elif asked.method == "tools/call" and response.status_code < 300 and _is_json(response):
+            body = _answer_to(asked, response.status_code, body)
         kept = {name: value for name, value in response.headers.items() if name not in {"content-length", "transfer-encoding"}}
         return httpx2.Response(response.status_code, headers=kept, content=body, request=request)
 
@@ -152,10 +166,6 @@ class _CheckedResponses(httpx2.AsyncBaseTransport):
             self._transport.broken = error
 
     async def _body(self, response: httpx2.Response) -> bytes:
-        encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
-        if encoding not in {"", "identity"}:
-            await response.aclose()
-            raise ContractError(f"the body is encoded as {encoding!r}, although Accept-Encoding asked for identity")
         limit, received = message_limit(self._transport.max_output_bytes), bytearray()
         assert isinstance(response.stream, httpx2.AsyncByteStream)
         try:
@@ -181,6 +191,45 @@ class _CheckedResponses(httpx2.AsyncBaseTransport):
     def _reply(self, request: httpx2.Request, asked: _Asked, error: ItemError) -> httpx2.Response:
         failure = {"code": mcp_types.INTERNAL_ERROR, "message": str(error), "data": self._transport.keep(error)}
         return httpx2.Response(200, json={"jsonrpc": "2.0", "id": asked.id, "error": failure}, request=request)
+
+
+async def _refuse_encoding(response: httpx2.Response) -> None:
+    """We ask for plain bytes: compressed ones, of events too, may unpack to gigabytes, and no limit sees them in time."""
+    encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
+    if encoding not in {"", "identity"}:
+        await response.aclose()
+        raise ContractError(f"the body is encoded as {encoding!r}, although Accept-Encoding asked for identity")
+
+
+def _is_json(response: httpx2.Response) -> bool:
+    return response.headers.get("content-type", "").lower().startswith("application/json")
+
+
+def _answer_to(asked: _Asked, status: int, body: bytes) -> bytes:
+    """The body as the SDK takes it for the answer to what was asked: for one with another id it would wait in vain.
+
+    An error without an id (null) is the answer, for it came in the response to this very request.
+
+    Raises:
+        ContractError: it is not an answer to it.
+    """
+    try:
+        message = parse_json(body)
+    except ValueError as problem:
+        raise _not_an_answer(status, str(problem), body) from None
+    if not isinstance(message, dict) or message.get("jsonrpc") != "2.0" or not {"result", "error"} & message.keys():
+        raise _not_an_answer(status, "not a JSON-RPC 2.0 answer", body)
+    answered = message.get("id")
+    if answered is None and isinstance(message.get("error"), dict):
+        return json.dumps({**message, "id": asked.id}).encode()
+    if str(answered) != str(asked.id):
+        raise _not_an_answer(status, f"its id is {json.dumps(answered)} and {json.dumps(asked.id)} was asked", body)
+    return body.removeprefix(codecs.BOM_UTF8)
+
+
+def _not_an_answer(status: int, problem: str, body: bytes) -> ContractError:
+    seen = one_line(body[:ERROR_BODY_BYTES].decode(errors="replace")) or "an empty body"
+    return ContractError(f"HTTP {status} with an unreadable answer: {problem}; it was: {seen}")
 
 
 def _streams_events(response: httpx2.Response) -> bool:

@@ -37,6 +37,8 @@ class _ByHand(BaseHTTPRequestHandler):
         self.told.methods.append(message["method"])
         if self.path == "/closed":
             self.reply(401, b"who are you", Content_Type="text/plain")
+        elif self.path == "/sse":
+            self.reply(405, b"")
         elif self.path == "/old" and message["method"] == "initialize":
             error = {"code": -32602, "message": "Unsupported protocol version; supported: 2024-11-05"}
             self.reply(200, json.dumps({"jsonrpc": "2.0", "id": message["id"], "error": error}).encode(), Content_Type=JSON)

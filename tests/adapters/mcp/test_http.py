@@ -149,13 +149,48 @@ async def test_p19_a_server_that_dies_and_comes_back_costs_one_item(
         pytest.param({"status": 307, "headers": {"Location": "http://["}}, InfraError, "HTTP 307 .*: redirected", id="to-no-url"),
         pytest.param({"status": 200, "body": "<html>"}, ContractError, "Unexpected content type", id="no-json"),
         pytest.param(
-            {"status": 200, "body": "{", "headers": {"Content-Type": "application/json"}}, ContractError, "parse", id="bad-json"
+            {"status": 200, "body": "{", "headers": {"Content-Type": "application/json"}},
+            ContractError,
+            "not JSON: ",
+            id="bad-json",
         ),
         pytest.param(
             {"status": 200, "body": "x", "headers": {"Content-Type": "application/json", "Content-Encoding": "gzip"}},
             ContractError,
             "asked for identity",
             id="encoded",
+        ),
+        pytest.param(
+            {
+                "status": 200,
+                "body": '{"jsonrpc":"2.0","id":null,"error":{"code":5,"message":"db down"}}',
+                "headers": {"Content-Type": "application/json"},
+            },
+            SkillError,
+            "^error 5: db down$",
+            id="error-without-an-id",
+        ),
+        pytest.param(
+            {
+                "status": 200,
+                "body": '{"jsonrpc":"2.0","id":999,"result":{"content":[]}}',
+                "headers": {"Content-Type": "application/json"},
+            },
+            ContractError,
+            r"^HTTP 200 with an unreadable answer: its id is 999 and \d+ was asked; it was: {",
+            id="of-another-request",
+        ),
+        pytest.param(
+            {"status": 200, "body": '{"error": "db down"}', "headers": {"Content-Type": "application/json"}},
+            ContractError,
+            '^HTTP 200 with an unreadable answer: not a JSON-RPC 2.0 answer; it was: {"error": "db down"}$',
+            id="json-of-another-kind",
+        ),
+        pytest.param(
+            {"status": 200, "headers": {"Content-Type": "text/event-stream", "Content-Encoding": "gzip"}},
+            ContractError,
+            "the body is encoded as 'gzip', although Accept-Encoding asked for identity",
+            id="events-that-may-unpack-to-gigabytes",
         ),
         pytest.param({"status": 202}, ContractError, "202", id="accepted-and-nothing-more"),
         pytest.param({"reset": True}, SkillUnavailable, "connection to http://127.0.0.1:.* failed", id="reset"),
@@ -194,6 +229,15 @@ async def test_a_server_that_knows_no_session_is_an_error_with_a_latency(raw_url
             await tools.use("answer", {"status": 404})
     assert caught.value.latency_ms is not None
     assert caught.value.latency_ms > 0
+
+
+async def test_a_server_of_the_older_transport_is_named_so(raw_url: str, tmp_path: Path) -> None:
+    error = await failure(mcp_skill(tmp_path, f"{raw_url}/sse", "answer"))
+    assert isinstance(error, InfraError)
+    assert str(error) == (
+        f"HTTP 405 from {raw_url}/sse; name the server's address of streamable HTTP, which often ends in /mcp; "
+        "the older transport, HTTP with SSE, is not supported"
+    )
 
 
 async def test_a_call_that_hangs_is_cut_and_the_next_works(raw_url: str, tmp_path: Path) -> None:
