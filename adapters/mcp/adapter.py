@@ -20,6 +20,8 @@ from eval_skills.core.models import Skill, SkillResponse
 from eval_skills.core.text import nearest
 
 if TYPE_CHECKING:
+    from mcp_types import Tool
+
     from eval_skills.adapters.mcp.session import McpSession
 
 PROBE_S = 0.5
@@ -51,6 +53,17 @@ class McpAdapter(ProcessAdapter):
         self._session: McpSession | None = None
         self._leaving: set[asyncio.Task[None]] = set()
         self._closed = False
+        self._offered: dict[str, Tool] = {}
+        self._has_changed = False
+
+    @property
+    def remarks(self) -> list[str]:
+        if not self._has_changed:
+            return super().remarks
+        changed = (
+            f"{self.skill.key}: the server changed its tool {self._tool} during the run, so not all answers are of the same tool"
+        )
+        return [*super().remarks, changed]
 
     @property
     def own_conversations(self) -> bool:
@@ -134,9 +147,15 @@ class McpAdapter(ProcessAdapter):
                 self._retire(self._session)
             self._session = McpSession(server_of(self.skill, self._config))
         session = self._session
-        await session.ready()
+        await session.look_for(tool)
         if tool not in session.tools:
             raise InfraError(_no_such_tool(tool, list(session.tools)))
+        if tool in session.ambiguous:
+            message = (
+                f"the server lists the tool {tool!r} more than once, in different ways, so which of them is called is unknown"
+            )
+            raise InfraError(f"{message}; give each tool of the server a name of its own")
+        self._has_changed |= self._offered.setdefault(tool, session.tools[tool]) != session.tools[tool]
         return session
 
     def _retire(self, session: McpSession) -> None:

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-import anyio
 from mcp import MCPError
 from pydantic import ValidationError
 
 from eval_skills.adapters.answer.envelope import parse_json, read_answer
 from eval_skills.adapters.call import Call
 from eval_skills.adapters.mcp.results import (
+    CLOSED,
     OutputChoice,
     content_of,
     error_text,
     exception_in,
+    first_problem,
     is_closed,
     partial_response_of,
     reply_error,
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
     from mcp_types import CallToolResult
 
     from eval_skills.core.models import SkillResponse
-
-_CLOSED = (anyio.ClosedResourceError, anyio.BrokenResourceError)
 
 
 class CallInterrupted(SkillUnavailable):
@@ -90,8 +89,8 @@ async def _ask(
         call.stop()
         raise await _explained(session, error, choice.max_bytes, mark) from None
     except ValidationError as error:
-        raise ContractError(f"the answer does not follow protocol {client.protocol_version}: {_first(error)}") from None
-    except (RuntimeError, *_CLOSED) as error:
+        raise ContractError(f"the answer does not follow protocol {client.protocol_version}: {first_problem(error)}") from None
+    except (RuntimeError, *CLOSED) as error:
         if session.lost:
             raise await _interrupted(session) from None
         raise ContractError(one_line(str(error), 600)) from None
@@ -155,8 +154,3 @@ def _refused(session: McpSession, mark: int) -> str:
     scripts = " and ".join(f"client.{KEYS[method]}" for method in asked if method in KEYS)
     remedy = f"script them in adapterConfig.{scripts}" if scripts else "an evaluation does not support them"
     return f"the server sent requests for {', '.join(asked)}, which were refused; {remedy}"
-
-
-def _first(error: ValidationError) -> str:
-    first = error.errors(include_url=False)[0]
-    return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"

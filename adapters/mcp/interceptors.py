@@ -1,7 +1,7 @@
 """Messages between the SDK and a server, seen on their way and changed in place where needed.
 
 `Handshake` offers an older protocol version to a server that refuses the newest; `ServerRequests` notes what a server asks of us
-(sampling, roots, elicitation) that no script answers.
+(sampling, roots, elicitation) that no script answers; `ToolChanges` whether it told of a change of its tools.
 """
 
 from __future__ import annotations
@@ -86,6 +86,7 @@ class _Incoming(_Stream["ReadStream[SessionMessage | Exception]"]):
         return item
 
 
+_TOOLS_CHANGED = "notifications/tools/list_changed"
 _VERSION = re.compile(r"\b\d{4}-\d\d-\d\d\b")
 _ABOUT_VERSIONS = re.compile(r"protocol.?version", re.IGNORECASE)
 
@@ -156,3 +157,14 @@ class ServerRequests(MessageInterceptor):
         if isinstance(message, mcp_types.JSONRPCRequest) and message.method not in self._answered:
             self.count += 1
             self._last.append(message.method)
+
+
+class ToolChanges(MessageInterceptor):
+    """Whether the server told of a change of its list of tools since `told` was last set to False."""
+
+    def __init__(self) -> None:
+        self.told = False
+
+    def on_received(self, message: mcp_types.JSONRPCMessage) -> None:
+        """Remember the notification."""
+        self.told |= isinstance(message, mcp_types.JSONRPCNotification) and message.method == _TOOLS_CHANGED

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import anyio
 import mcp_types
 
 from eval_skills.adapters.answer.envelope import parse_json, partial_response, write_json
@@ -21,10 +22,14 @@ from eval_skills.core.text import one_line
 
 if TYPE_CHECKING:
     from mcp import MCPError
+    from pydantic import ValidationError
 
     from eval_skills.adapters.mcp.server import ResultFrom
 
 _EXCEPTION = re.compile(r"^\s*((?:\w+\.)*[A-Z]\w*(?:Error|Exception|Interrupt|Exit): .*?)\s*$", re.MULTILINE)
+
+CLOSED = (anyio.ClosedResourceError, anyio.BrokenResourceError)
+"""What the streams raise under a call when the session ends."""
 
 CONNECTION_CLOSED = -32000
 """What the SDK says of a connection that ended, beside servers that use the number for something of their own."""
@@ -148,6 +153,12 @@ def reply_error(error: MCPError, max_bytes: int) -> ItemError:
     if error.data:
         said = f"{said} ({one_line(str(error.data))})"
     return SkillError(said, known=partial_response(error.data))
+
+
+def first_problem(error: ValidationError) -> str:
+    """The first part of a message that is not as the protocol has it, as a phrase."""
+    first = error.errors(include_url=False)[0]
+    return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
 
 
 def is_closed(error: MCPError) -> bool:

@@ -33,6 +33,8 @@ class OutputSchemas(MessageInterceptor):
 
     The SDK, which then knows of none, would check on the event loop without any limit: a pattern that backtracks or references
     that double, which the server is free to declare, would hold up the whole run for ever. ``format`` counts as a remark.
+
+    `ambiguous` names the tools that the last list has more than once, in different ways: nobody knows which one is called.
     """
 
     def __init__(self) -> None:
@@ -40,11 +42,15 @@ class OutputSchemas(MessageInterceptor):
         self._listings: set[str | int] = set()
         self._ready: dict[str, _Schema] = {}
         self._preparing = asyncio.Lock()
+        self._listed: dict[str, Any] = {}
+        self.ambiguous: set[str] = set()
 
     def on_sent(self, message: mcp_types.JSONRPCMessage) -> None:
         """Remember a request for a listing."""
         if isinstance(message, mcp_types.JSONRPCRequest) and message.method == "tools/list":
             self._listings.add(message.id)
+            if (message.params or {}).get("cursor") is None:  # the first page of a new list
+                self._listed, self.ambiguous = {}, set()
 
     def on_received(self, message: mcp_types.JSONRPCMessage) -> None:
         """Take the schemas out of a listing; what is not a schema stays, for the SDK to refuse."""
@@ -54,6 +60,8 @@ class OutputSchemas(MessageInterceptor):
         tools = message.result.get("tools")
         for tool in tools if isinstance(tools, list) else ():
             if isinstance(tool, dict) and isinstance(tool.get("name"), str):
+                if self._listed.setdefault(tool["name"], known := dict(tool)) != known:
+                    self.ambiguous.add(tool["name"])
                 self._declare(tool["name"], tool.pop("outputSchema") if isinstance(tool.get("outputSchema"), dict) else None)
 
     def _declare(self, tool: str, schema: dict[str, Any] | None) -> None:

@@ -5,14 +5,17 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from mcp import Client, MCPError
 from mcp_types import PARSE_ERROR
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
-from eval_skills.adapters.mcp.interceptors import Handshake, ServerRequests, intercepted
+from eval_skills.adapters.mcp.interceptors import Handshake, ServerRequests, ToolChanges, intercepted
+from eval_skills.adapters.mcp.results import CLOSED, first_problem
 from eval_skills.adapters.mcp.schemas import OutputSchemas
 from eval_skills.adapters.mcp.scripted import ScriptedClient
 from eval_skills.adapters.mcp.server import McpServer
@@ -28,6 +31,9 @@ if TYPE_CHECKING:
 MAX_PAGES = 100
 """A list of tools with more pages is refused: it may never end."""
 
+_FOREIGN_VERSION = "Unsupported protocol version from the server: "
+"""How the SDK begins what it says of a version that it does not know."""
+
 _CLOSE_S = 3.0
 """How long closing may take before it is cut short."""
 
@@ -37,8 +43,8 @@ for _name in ("mcp", "client"):  # the SDK's loggers: what they say is said in o
 
 
 class McpSession:
-    """A session that begins when it is made. `ready` waits for the client that takes calls; `tools` lists the offers then, and
-    `client` answers what the server asks.
+    """A session that begins when it is made. `ready` waits for the client that takes calls; `tools` lists the offers then,
+    `ambiguous` names those that the list describes in several ways, and `client` answers what the server asks.
 
     The SDK binds a connection to the task that entered it, and cancels that task when the connection breaks: so a task of
     the session's own enters, waits and leaves, and the calls' own tasks only see errors.
@@ -52,8 +58,10 @@ class McpSession:
         self.transport: Transport = server.transport()
         self.client = ScriptedClient(server.client, server.folder)
         self.server_requests, self.schemas = ServerRequests(self.client.methods), OutputSchemas()
-        self._handshake = Handshake()
+        self._handshake, self._changes = Handshake(), ToolChanges()
+        self._listing = asyncio.Lock()
         self.tools: dict[str, Tool] = {}
+        self.ambiguous: frozenset[str] = frozenset()
         self.origin: dict[str, Any] = {}
         self.retired = False
         self._owner = asyncio.create_task(self._own())
@@ -81,6 +89,19 @@ class McpSession:
     def lost(self) -> bool:
         """Whether it can no longer be called."""
         return self.retired or self._owner.done() or self.transport.lost
+
+    async def look_for(self, tool: str) -> None:
+        """List the tools again if the server said that they changed, or if `tool` is not among them: many a server adds its
+        tools one by one after its start. Where that fails, the list stays as it was, and the call shows what is wrong.
+        """
+        client = await self.ready()
+        async with self._listing:
+            if tool in self.tools and not self._changes.told:
+                return
+            self._changes.told = False
+            with suppress(MCPError, ItemError, ValidationError, TimeoutError, RuntimeError, *CLOSED):
+                async with asyncio.timeout(self._server.connect_timeout_s):
+                    self.tools = await self._all_tools(client)
 
     async def answers(self, within_s: float) -> bool:
         """Whether the server answers anything at all."""
@@ -143,19 +164,23 @@ class McpSession:
         return InfraError("the session was closed")
 
     async def _all_tools(self, client: Client) -> dict[str, Tool]:
+        """All pages. One whose next cursor was there before, and that adds nothing, is the last: it would come again for ever."""
         tools: dict[str, Tool] = {}
         cursor: str | None = None
+        cursors: set[str] = set()
         for _ in range(MAX_PAGES):
-            page = await client.list_tools(cursor=cursor)
+            page, before = await client.list_tools(cursor=cursor), len(tools)
             tools |= {tool.name: tool.model_copy(update={"output_schema": self.schemas.of(tool.name)}) for tool in page.tools}
             cursor = page.next_cursor
-            if cursor is None:
+            if cursor is None or (cursor in cursors and len(tools) == before):
+                self.ambiguous = frozenset(self.schemas.ambiguous)
                 return tools
-        raise ContractError(f"its list of tools has more than {MAX_PAGES} pages")
+            cursors.add(cursor)
+        raise ContractError(f"its list of tools has more than {MAX_PAGES} pages; the last one has to leave out nextCursor")
 
     def _client(self, mode: Literal["auto", "legacy"]) -> Client:
         return Client(
-            intercepted(self.transport.connect(), (self.server_requests, self.schemas, self._handshake)),
+            intercepted(self.transport.connect(), (self.server_requests, self.schemas, self._handshake, self._changes)),
             mode=mode,
             cache=None,
             log_level="info",
@@ -180,8 +205,11 @@ class McpSession:
         if self.transport.died:
             ended = InfraError if self.transport.was_not_found else SkillNotStarted
             return ended(await self.transport.describe_end("at its start"))
-        if any(isinstance(cause, ValidationError) for cause in causes):
-            return ContractError(f"the server does not follow the MCP version that it names: {causes[0]}")
+        if invalid := next((cause for cause in causes if isinstance(cause, ValidationError)), None):
+            return ContractError(f"the server does not follow the MCP version that it names: {first_problem(invalid)}")
+        if foreign := next((cause for cause in causes if str(cause).startswith(_FOREIGN_VERSION)), None):
+            version, valid = one_line(str(foreign).removeprefix(_FOREIGN_VERSION)), ", ".join(HANDSHAKE_PROTOCOL_VERSIONS)
+            return ContractError(f"the server answers in protocol {version}, and the handshake is for one of {valid}")
         if refused := next((cause for cause in causes if isinstance(cause, MCPError)), None):
             is_strange = refused.code == PARSE_ERROR and not self.is_program
             perhaps = "; is it the address of an MCP server?" if is_strange else ""
@@ -210,12 +238,16 @@ class ServerTool:
 
 @dataclass(frozen=True, slots=True)
 class ToolListing:
-    """The tools of a server in its own order, and what it says of itself; the names may be empty."""
+    """The tools of a server in its own order, and what it says of itself; the names may be empty.
+
+    `ambiguous` names the tools that it lists more than once, in different ways; the last one is among `tools`.
+    """
 
     tools: list[ServerTool]
     name: str = ""
     version: str = ""
     protocol: str = ""
+    ambiguous: frozenset[str] = frozenset()
 
 
 async def list_tools(server: McpServer) -> ToolListing:
@@ -241,7 +273,7 @@ async def list_tools(server: McpServer) -> ToolListing:
             for tool in session.tools.values()
         ]
         name, version = (info.name, info.version) if info is not None else ("", "")
-        return ToolListing(tools, name, version, client.protocol_version)
+        return ToolListing(tools, name, version, client.protocol_version, session.ambiguous)
     finally:
         await session.close()
 

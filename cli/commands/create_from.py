@@ -176,10 +176,16 @@ def offered_skills(option: str, server: str, pass_env: Sequence[str] | None, aut
         raise UsageError(f"{option} {str(reached)!r}: {error}") from None
     if not offer.tools:
         raise UsageError(f"{option} {str(reached)!r}: the server offers no tools")
-    tools = [ToolDescription(**asdict(tool)) for tool in offer.tools if tool.name.strip()]
+    named = [tool for tool in offer.tools if tool.name.strip()]
+    tools = [ToolDescription(**asdict(tool)) for tool in named if tool.name not in offer.ambiguous]
     if not tools:
-        raise UsageError(f"{option} {str(reached)!r}: the server offers no tool that has a name")
-    if unnamed := len(offer.tools) - len(tools):
+        raise UsageError(f"{option} {str(reached)!r}: the server offers no tool that has a name of its own")
+    if offer.ambiguous:
+        names = ", ".join(sorted(offer.ambiguous))
+        current().remark(
+            f"the server lists {names} more than once, in different ways: left out, since a tool is called by its name"
+        )
+    if unnamed := len(offer.tools) - len(named):
         each = "1 tool that has" if unnamed == 1 else f"{unnamed} tools that have"
         current().remark(f"the server lists {each} no name: left out, since a tool is called by its name")
     entrypoint = anchored(server, Path.cwd())

@@ -134,7 +134,7 @@ CITY = {"type": "object", "required": ["city"], "properties": {"city": {"default
 
 
 class _Odd(_Guarded):
-    """Tools without a name, with too long a one, and with hints of what a call does."""
+    """Tools without a name, with too long a one, two of one name, and hints of what a call does."""
 
     tools: ClassVar[list[Any]] = [
         {"name": name, "inputSchema": CITY, "annotations": hints}
@@ -145,6 +145,8 @@ class _Odd(_Guarded):
             ("implied", {"readOnlyHint": False}),
             ("adds", {"readOnlyHint": False, "destructiveHint": False}),
             ("reads", {"readOnlyHint": True, "destructiveHint": True}),
+            ("double", {"readOnlyHint": True}),
+            ("double", {"readOnlyHint": False}),
         ]
     ]
 
@@ -159,6 +161,7 @@ def test_odd_tools_keep_no_other_from_being_created_and_none_that_destroys_is_ca
     assert result.code == 0, result.err
     assert "tools/said/tests/basic.eval.json stays: no test is written here any more" in result.err
     assert "lists 1 tool that has no name: left out" in result.err
+    assert "lists double more than once, in different ways: left out" in result.err
     assert "has 300 characters, so its skill is called xxx" in result.err
     tested = {skill["id"]: len(skill["files"]) == 2 for skill in result.json["skills"]}
     assert tested == {"x" * 60: True, "said": False, "implied": False, "adds": True, "reads": True}

@@ -186,6 +186,7 @@ async def test_a_server_that_refuses_every_version_is_asked_twice_and_quoted(tmp
             by_hand("crash"), SkillNotStarted, r"ended at its start \(exit code 1\); stderr: no configuration", id="crash"
         ),
         pytest.param(by_hand("mute"), InfraError, r"not ready within 0.8 s \(connectTimeoutMs\)", id="mute"),
+        pytest.param(by_hand("foreign"), ContractError, "answers in protocol 2023-01-01, and the handshake is for", id="version"),
         pytest.param(by_hand("empty"), InfraError, "offers no tools; 'echo' was asked for", id="no-tools"),
         pytest.param(f"{sys.executable} -c 'print(1)'", SkillNotStarted, "ended at its start", id="no-server"),
     ],
@@ -204,6 +205,33 @@ async def test_a_server_that_does_not_start_fails_its_items(
 async def test_all_pages_of_the_tools_are_read_up_to_a_limit(tmp_path: Path) -> None:
     assert (await ask(mcp_skill(tmp_path, by_hand("pages"), "structured"), {"x": 1})).output == {"x": 1}
     assert "more than 100 pages" in str(await failure(mcp_skill(tmp_path, by_hand("endless"), "echo")))
+
+
+async def test_pages_that_lead_to_themselves_end_where_they_bring_nothing_new(tmp_path: Path) -> None:
+    assert (await ask(mcp_skill(tmp_path, by_hand("circle"), "echo"), {"x": 1})).output == {"x": 1}
+
+
+async def test_a_tool_that_the_server_adds_after_its_start_is_found(tmp_path: Path) -> None:
+    assert (await ask(mcp_skill(tmp_path, by_hand("late"), "echo"), {"x": 1})).output == {"x": 1}
+
+
+async def test_a_name_of_two_tools_is_refused_and_of_one_that_is_listed_twice_is_not(tmp_path: Path) -> None:
+    error = await failure(mcp_skill(tmp_path, by_hand("twice"), "echo"))
+    assert isinstance(error, InfraError)
+    assert "lists the tool 'echo' more than once, in different ways" in str(error)
+    assert (await ask(mcp_skill(tmp_path, by_hand("twice"), "state"))).output["lists"] == 1
+
+
+async def test_a_list_that_changed_is_read_again_and_a_remark_says_which_tool_is_another(tmp_path: Path) -> None:
+    async with Tools(mcp_skill(tmp_path, by_hand(), "unstructured")) as tools:
+        with pytest.raises(ContractError, match="did not return structured content"):
+            await tools.use("unstructured")
+        assert await tools.use("forget") == "forgotten"
+        assert tools.remarks == []
+        assert await tools.use("unstructured") == "no structure"
+    assert tools.remarks == [
+        "probe@1.0.0: the server changed its tool unstructured during the run, so not all answers are of the same tool"
+    ]
 
 
 async def test_noise_is_survived_and_kept_as_logs(tmp_path: Path) -> None:

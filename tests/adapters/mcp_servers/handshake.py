@@ -1,8 +1,10 @@
 """An MCP server of protocol 2025-06-18, written without any SDK: one JSON-RPC message a line, and every way to misbehave.
 
 Words on its command line change how it begins: ``mute``, ``strict`` (ends at anything before the handshake), ``crash``,
-``empty``, ``pages`` (one tool a page), ``endless`` (of pages), ``stubborn`` (ignores the end of its input and SIGTERM),
-``choosy`` (refuses every version but its own and names it), ``curt`` (refuses every version but the oldest without any output).
+``empty``, ``pages`` (one tool a page), ``endless`` (of pages), ``circle`` (every page leads to itself), ``late`` (the first list
+has no tools), ``twice`` (it lists ``echo`` twice, and the second one is another tool), ``stubborn`` (ignores the end of its
+input and SIGTERM), ``choosy`` (refuses every version but its own and names it), ``curt`` (refuses every version but the oldest
+without any output), ``foreign`` (speaks a version that nobody knows).
 """
 
 from __future__ import annotations
@@ -32,7 +34,7 @@ SCHEMAS = {
     "elsewhere": {"type": "object", "properties": {"text": {"$ref": "http://127.0.0.1:9/schema.json"}}},
     "formatted": {"type": "object", "properties": {"text": {"format": "uri"}}},
 }
-STATE: dict[str, Any] = {"handshakes": 0, "cancelled": [], "ready": False}
+STATE: dict[str, Any] = {"handshakes": 0, "cancelled": [], "ready": False, "lists": 0}
 LOCK = threading.Lock()
 
 
@@ -161,11 +163,18 @@ def garbled(given: Any, message: Any) -> Any:
     write(given["line"].replace("ID", str(message["id"])))
 
 
+def forget(given: Any, _: Any) -> Any:
+    """Declares no output schema any more, and says that its tools changed."""
+    SCHEMAS.clear()
+    send({"method": "notifications/tools/list_changed"})
+    return text("forgotten")
+
+
 TOOLS = {
     tool.__name__: tool
     for tool in (
         echo, structured, parts, fail, rpc_error, broken_schema, unstructured, invalid, state, slow, die, die_once, big, noisy,
-        progress, sampling, consult, garbled, backtracks, doubles, elsewhere, formatted,
+        progress, sampling, consult, garbled, backtracks, doubles, elsewhere, formatted, forget,
     )
 }  # fmt: skip
 IN_THREADS = {"slow"}
@@ -188,8 +197,13 @@ def listed(name: Any) -> Any:
 
 def page(cursor: Any) -> Any:
     names = sorted(TOOLS)
-    if "empty" in WORDS:
+    STATE["lists"] += 1
+    if "empty" in WORDS or ("late" in WORDS and STATE["lists"] == 1):
         return {"tools": []}
+    if "twice" in WORDS:
+        return {"tools": [listed("echo"), listed("state"), listed("state"), {**listed("echo"), "outputSchema": NUMBER}]}
+    if "circle" in WORDS:
+        return {"tools": [listed("echo")], "nextCursor": ""}
     if "pages" not in WORDS and "endless" not in WORDS:
         return {"tools": [listed(name) for name in names]}
     at = int(cursor or 0)
@@ -218,7 +232,7 @@ def initialize(message: Any) -> Any:
     STATE["handshakes"] += 1
     STATE["offered"], STATE["capabilities"] = offered, message["params"]["capabilities"]
     info = {"name": "by-hand", "version": "0.9.0"}
-    spoken = "2024-11-05" if "curt" in WORDS else "2025-06-18"
+    spoken = "2023-01-01" if "foreign" in WORDS else "2024-11-05" if "curt" in WORDS else "2025-06-18"
     about = {"protocolVersion": spoken, "capabilities": {"tools": {}, "logging": {}}, "serverInfo": info}
     send({"id": message["id"], "result": about})
 
