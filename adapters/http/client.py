@@ -14,11 +14,11 @@ import httpx
 
 from eval_skills.adapters.call import CALLED_NOTHING
 from eval_skills.adapters.http.address import shown
-from eval_skills.adapters.http.errors import connection_error, explained_error
-from eval_skills.adapters.http.redirects import redirected, refuse_circle
+from eval_skills.adapters.http.errors import connection_error, explained_error, status_error
+from eval_skills.adapters.http.redirects import is_usable, redirected, refuse_circle
 from eval_skills.adapters.http.request import Request, with_query
 from eval_skills.adapters.sandbox.limits import too_long
-from eval_skills.core.errors import ContractError, InfraError, SkillUnavailable
+from eval_skills.core.errors import ContractError, InfraError, ItemError, SkillUnavailable
 
 ERROR_BODY_BYTES = 4_000
 """How much of an unsuccessful response's body is read, unless it is JSON: that may report what was done before."""
@@ -55,6 +55,7 @@ class HttpClient:
             verify=self._trusted,
             headers={"Accept-Encoding": "identity"},
             cookies=CookieJar(policy),
+            event_hooks={"response": [_refuse_unusable_target]},
         )
 
     async def send(
@@ -76,7 +77,12 @@ class HttpClient:
         """
         trail = [request]
         while True:
-            reply = await self._exchange(trail[-1], max_bytes, secret_query, is_whole)
+            try:
+                reply = await self._exchange(trail[-1], max_bytes, secret_query, is_whole)
+            except ItemError as error:
+                if len(trail) > 1:  # the first of them was answered, and what was called for that is unknown
+                    error.known = None
+                raise
             target = redirected(trail[-1], reply.status, reply.headers.get("location"), [name for name, _ in secret_query])
             if target is None:
                 return replace(reply, address=_way(trail))
@@ -145,6 +151,15 @@ class HttpClient:
 def _way(trail: list[Request]) -> str:
     here = shown(trail[-1].url)
     return here if len(trail) == 1 else f"{here} (redirected from {shown(trail[0].url)} to {trail[-1].method})"
+
+
+async def _refuse_unusable_target(response: httpx.Response) -> None:
+    """What is not an address of HTTP: the library would fail on it, and name neither the status nor the target."""
+    location = response.headers.get("location")
+    if location is not None and 300 <= response.status_code < 400 and not is_usable(location, response.request.url):
+        refused = status_error(response.status_code, response.headers, "", shown(str(response.request.url)))
+        assert refused is not None
+        raise refused
 
 
 def _refuse_encoding(response: httpx.Response) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import socket
 import ssl
 from collections.abc import Mapping
@@ -30,6 +31,8 @@ standard's: Anthropic's API says so that it is overloaded."""
 UNREACHED = frozenset({401, 403, 404, 405, 407, 410})
 """The address or the credentials are wrong: the skill itself was not reached."""
 
+_OTHER_SCHEME = re.compile(r"(?!https?:)[a-z][a-z0-9+.-]*:", re.IGNORECASE)
+
 
 def status_error(status: int, headers: Mapping[str, str], body: str, url: str) -> ItemError | None:
     """The error that a response with `status` is, or None for 2xx. The status comes first, then the body's beginning.
@@ -51,6 +54,10 @@ def status_error(status: int, headers: Mapping[str, str], body: str, url: str) -
         if not (target := one_line(headers.get("location", ""))):
             return InfraError(
                 f"HTTP {status} from {url}, without a Location to go on to; a run needs an address that answers itself"
+            )
+        if _OTHER_SCHEME.match(target):
+            return InfraError(
+                f"HTTP {status} from {url}: redirected to {target}, which is not an address of HTTP; correct the service"
             )
         return InfraError(f"HTTP {status} from {url}: redirected to {target}, which is not followed; put the final address there")
     error = InfraError if status in UNREACHED else SkillError

@@ -17,6 +17,14 @@ MAX_REDIRECTS = 10
 _FOLLOWED = frozenset({301, 302, 303, 307, 308})
 
 
+def is_usable(location: str, start: httpx.URL) -> bool:
+    """Whether `location` leads from `start` to an address of HTTP, wherever that is."""
+    try:
+        return start.join(location).scheme in {"http", "https"}
+    except httpx.InvalidURL:
+        return False
+
+
 def redirected(request: Request, status: int, location: str | None, hidden: Collection[str]) -> Request | None:
     """The request that follows `request` after a redirect, or None where none is followed.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from email.message import Message
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     from eval_skills.adapters.http.client import HttpReply
 
 T = TypeVar("T")
+
+_OF_UTF_8 = frozenset({"utf-8", "utf8", "us-ascii", "ascii"})
+"""Charsets whose texts are read as UTF-8."""
 
 
 class HttpAnswer:
@@ -151,10 +155,23 @@ class HttpAnswer:
 
 
 def _own_json(reply: HttpReply, twice: Callable[[str], None]) -> Any:
-    """An empty body is null (a DELETE has nothing to say); a body of the type ``text/plain`` is a text."""
-    if reply.headers.get("content-type", "").partition(";")[0].strip().lower() == "text/plain":
-        return reply.body.decode("utf-8-sig")
+    """An empty body is null (a DELETE has nothing to say); a body of the type ``text/plain`` is a text, in UTF-8 unless it says
+    otherwise.
+    """
+    kind = reply.headers.get("content-type", "")
+    if kind.partition(";")[0].strip().lower() == "text/plain":
+        return _decoded(reply.body, kind)
     return parse_json(reply.body, twice) if reply.body.strip() else None
+
+
+def _decoded(body: bytes, kind: str) -> str:
+    content = Message()
+    content["content-type"] = kind
+    charset = content.get_content_charset("utf-8")
+    try:
+        return body.decode("utf-8-sig" if charset in _OF_UTF_8 else charset)
+    except LookupError:
+        raise ValueError(f"the charset {charset!r} is not known") from None
 
 
 def _ends_with_the_connection(reply: HttpReply) -> bool:

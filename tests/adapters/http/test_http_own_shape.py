@@ -107,11 +107,23 @@ async def test_an_answer_of_its_own_shape_is_never_an_envelope(wire: Wire, ask: 
         pytest.param("HTTP/1.1 204 No Content", b"", None, id="204"),
         pytest.param("HTTP/1.1 201 Created", b"", None, id="201-empty"),
         pytest.param("HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8", "é 5".encode(), "é 5", id="text"),
+        pytest.param("HTTP/1.1 200 OK\r\nContent-Type: text/plain", "é 5".encode(), "é 5", id="text-without-a-charset"),
+        pytest.param(
+            'HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset="ISO-8859-1"', "é 5".encode("latin-1"), "é 5", id="latin-1"
+        ),
+        pytest.param(
+            "HTTP/1.1 200 OK\r\nContent-Type: text/plain;charset=iso-2022-jp", "ベルン".encode("iso-2022-jp"), "ベルン", id="jis"
+        ),
     ],
 )
 async def test_answers_without_json(wire: Wire, ask: Ask, head: str, answer: bytes, output: Any) -> None:
     wire.head, wire.answer = head, answer
     assert await ask("/run", {}, method="DELETE") == output
+
+
+async def test_a_charset_that_is_not_known_is_named(wire: Wire, ask: Ask) -> None:
+    wire.head = "HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=x-none"
+    assert "the charset 'x-none' is not known" in str(await refused(ask, "/run", {}, method="GET"))
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
+from eval_skills.adapters.call import CALLED_NOTHING
+from eval_skills.adapters.http.client import HttpClient, HttpReply
 from eval_skills.adapters.http.redirects import redirected
 from eval_skills.adapters.http.request import Request
-from eval_skills.core.errors import InfraError
+from eval_skills.core.errors import InfraError, SkillUnavailable
 from tests.adapters.wire import Wire, failure, response, skill
 from tests.tables import each_row
 
@@ -120,3 +122,39 @@ async def test_an_error_after_a_redirect_tells_the_way(wire: Wire) -> None:
     wire.answers = {"/old": "HTTP/1.1 303 See Other\r\nLocation: /new", "/new": "HTTP/1.1 405 No"}
     error = await failure(skill(f"{wire.url}/old"), {})
     assert f"HTTP 405 from {wire.url}/new (redirected from {wire.url}/old to GET)" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("location", "message"),
+    [
+        pytest.param(
+            "mailto:a@b.c", "redirected to mailto:a@b.c, which is not an address of HTTP; correct the service", id="mail"
+        ),
+        pytest.param(
+            "localhost:80/b", "redirected to localhost:80/b, which is not an address of HTTP; correct the", id="host-as-scheme"
+        ),
+        pytest.param("http://[::1", r"redirected to http://\[::1, which is not followed", id="no-url"),
+    ],
+)
+async def test_a_target_that_is_no_address_is_named(wire: Wire, location: str, message: str) -> None:
+    wire.head = f"HTTP/1.1 307 Temporary Redirect\r\nLocation: {location}"
+    error = await failure(skill(f"{wire.url}/a"), {"q": 1})
+    assert type(error) is InfraError
+    assert error.known is None, "the request was sent, and who knows what was called"
+    with pytest.raises(InfraError, match=f"^HTTP 307 from {wire.url}/a: {message}"):
+        raise error
+
+
+async def test_what_was_called_before_a_redirect_that_breaks_off_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    client, replies = HttpClient(secure=False), [HttpReply(303, {"location": "/b"}, b"", "")]
+
+    async def exchange(*_: Any) -> HttpReply:
+        if not replies:
+            raise SkillUnavailable("connection refused", known=CALLED_NOTHING)
+        return replies.pop()
+
+    monkeypatch.setattr(client, "_exchange", exchange)
+    with pytest.raises(SkillUnavailable) as caught:
+        await client.send(asked(), 10, [], lambda _: False)
+    await client.close()
+    assert caught.value.known is None
