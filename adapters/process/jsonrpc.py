@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import re
 from collections.abc import Callable
@@ -59,7 +60,7 @@ def read_reply(
     Raises:
         ContractError: it is the reply, but holds what JSON does not allow (NaN) or what cannot be stored.
     """
-    if not text.lstrip().startswith(b"{"):
+    if not text.removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"{"):
         return None
     try:
         message = parse_json(text, twice)
@@ -77,7 +78,7 @@ def read_progress(line: bytes, request_id: int, twice: Callable[[str], None] | N
     """What a line reports of the running request; None where the line is not such a notification. `twice` as in `parse_json`.
 
     The notification names no request, or this one as ``requestId``; one that names another request came too late and reports
-    nothing. One that is not valid JSON (an argument is NaN) reports a call that cannot be read.
+    nothing. An id that is null is none. One that is not valid JSON (an argument is NaN) reports a call that cannot be read.
     """
     if b'"jsonrpc"' not in line or PROGRESS.encode() not in line:
         return None
@@ -85,9 +86,9 @@ def read_progress(line: bytes, request_id: int, twice: Callable[[str], None] | N
         message = parse_json(line, twice)
     except ValueError:
         meant = _parse_leniently(line)
-        is_report = isinstance(meant, dict) and meant.get("method") == PROGRESS and "id" not in meant
+        is_report = isinstance(meant, dict) and meant.get("method") == PROGRESS and meant.get("id") is None
         return {"toolCalls": [{}]} if is_report else None
-    if not isinstance(message, dict) or message.get("method") != PROGRESS or "id" in message:
+    if not isinstance(message, dict) or message.get("method") != PROGRESS or message.get("id") is not None:
         return None
     params = message.get("params")
     if not isinstance(params, dict):
@@ -100,7 +101,8 @@ def why_not_reply(text: str, request_id: int, *, or_null: bool = False) -> str:
     message = _parse_leniently(text.encode(errors="replace"))
     quoted = one_line(text)
     if not isinstance(message, dict):
-        return f"not a JSON object: {quoted}"
+        encoded = " (it has zero bytes, as UTF-16 has them; write UTF-8)" if "\0" in text else ""
+        return f"not a JSON object{encoded}: {quoted}"
     if message.get("jsonrpc") != "2.0":
         return f'an object without "jsonrpc": "2.0": {quoted}'
     if not _is_same_id(message.get("id", ...), request_id, or_null):
@@ -140,7 +142,7 @@ def _is_same_id(seen: Any, request_id: int, or_null: bool) -> bool:
 def _parse_leniently(text: bytes) -> Any:
     """What the text says, wrong bytes and endless numbers let through; None where it cannot be read at all."""
     try:
-        return json.loads(text.decode(errors="replace"), parse_int=whole_number)
+        return json.loads(text.decode("utf-8-sig", errors="replace"), parse_int=whole_number)
     except (ValueError, RecursionError):
         return None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import string
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -137,8 +138,8 @@ class Worker:
 
     def seen(self) -> str:
         """What came instead of a reply, as a phrase."""
-        lines = (self._stdout.text() + self._lines.peek()).splitlines()
-        last = next((line for line in reversed(lines) if line.strip()), None)
+        lines = (self._stdout.text() + self._lines.peek()).split("\n")
+        last = next((line for line in reversed(lines) if line.strip("\0" + string.whitespace)), None)
         if last is not None:
             why = why_not_reply(last, self._request_id, or_null=not self._names_requests)
             return f"the last line on stdout is not an answer: {why}"

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from eval_skills.adapters.process.jsonrpc import Reply, read_reply, request_line, why_not_reply
+from eval_skills.adapters.process.jsonrpc import Reply, read_progress, read_reply, request_line, why_not_reply
 from eval_skills.core.errors import ContractError, InfraError, SkillError
 from tests.tables import each_row
 
@@ -42,6 +42,22 @@ def test_an_input_that_is_not_json_is_an_infra_error() -> None:
 )
 def test_p23_a_reply_is_known_by_its_id(message: Any, reply: Reply | None) -> None:
     assert read_reply(json.dumps(message).encode(), 3) == reply
+
+
+def test_a_byte_order_mark_is_let_through() -> None:
+    assert read_reply(b'\xef\xbb\xbf{"jsonrpc":"2.0","id":3,"result":1}', 3) == Reply(1, False)
+    with pytest.raises(ContractError, match="NaN is not a JSON value"):
+        read_reply(b'\xef\xbb\xbf{"jsonrpc":"2.0","id":3,"result":NaN}', 3)
+
+
+@pytest.mark.parametrize(
+    ("the_id", "report"),
+    [('"id":null,', {"costUsd": 1}), ("", {"costUsd": 1}), ('"id":3,', None)],
+    ids=["null", "none", "request"],
+)
+def test_a_report_has_no_id_or_one_that_is_null(the_id: str, report: dict[str, Any] | None) -> None:
+    line = f'{{"jsonrpc":"2.0","method":"progress",{the_id}"params":{{"costUsd":1}}}}'
+    assert read_progress(line.encode(), 3) == report
 
 
 @pytest.mark.parametrize("or_null", [True, False])
@@ -121,6 +137,7 @@ def test_an_error_reply_is_a_skill_error_with_its_message(error: Any, message: s
     ("text", "why"),
     [
         pytest.param("hello", "not a JSON object: hello", id="prose"),
+        pytest.param("{\0", "not a JSON object (it has zero bytes, as UTF-16 has them; write UTF-8): {", id="utf-16"),
         pytest.param('{"id":1,"result":2}', 'without "jsonrpc": "2.0"', id="version"),
         pytest.param('{"jsonrpc":"2.0","id":"1","result":2}', 'its id is "1" and 1 was asked', id="text-id"),
         pytest.param('{"jsonrpc":"2.0","id":1}', "neither result nor error", id="empty"),

@@ -99,6 +99,13 @@ async def test_an_envelope_is_read(program_skill: MakeSkill) -> None:
     ("source", "kind", "message"),
     [
         pytest.param("pass", ContractError, r"without an answer to id 1 \(exit code 0\); nothing on stdout", id="silent"),
+        pytest.param('print("10 %\\r" + reply(1))', ContractError, r"not a JSON object: 10 % \{", id="behind-a-carriage-return"),
+        pytest.param(
+            'sys.stdout.buffer.write((reply(1) + "\\n").encode("utf-16"))',
+            ContractError,
+            "not a JSON object .*UTF-16",
+            id="utf-16",
+        ),
         pytest.param('print("42")', ContractError, r"not an answer: not a JSON object: 42", id="garbage"),
         pytest.param('print(reply(1, id="1"))', ContractError, r'its id is "1" and 1 was asked', id="p23-text-id"),
         pytest.param("print(reply(1, id=7))", ContractError, r"its id is 7 and 1 was asked", id="p23-wrong-id"),
