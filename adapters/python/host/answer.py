@@ -136,4 +136,7 @@ def _remedy(value: Any) -> str:
         return "a set has no order: return a sorted list"
     if isinstance(value, (bytes, bytearray, memoryview)):
         return "decode it, or return base64 text"
+    for method in ("tolist", "to_dict", "isoformat"):  # of NumPy and pandas, of tables, of dates
+        if callable(getattr(type(value), method, None)):  # a mock has every attribute that it is asked for
+            return f"return its {method}()"
     return "return text, numbers, lists, objects, a dataclass or a pydantic model"

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 from pydantic import BaseModel
 
@@ -74,12 +76,16 @@ def circle() -> list[Any]:
             r"the answer.a\[1\] is a set, which cannot be written as JSON; a set has no order: .*list",
             id="set",
         ),
+        pytest.param(np.int64(3), r"is a numpy.int64, .*; return its tolist\(\)$", id="numpy"),
+        pytest.param(pd.DataFrame(), r"is a pandas.*DataFrame, .*; return its to_dict\(\)$", id="table"),
         pytest.param({"a": b"x"}, r"the answer.a is a bytes, .*decode it, or return base64 text", id="bytes"),
         pytest.param([float("nan")], r"the answer\[0\] is nan, which is not a JSON value", id="nan"),
         pytest.param(float("-inf"), r"the answer is -inf", id="infinity"),
         pytest.param(Point(x=float("inf")), r"the answer.x is inf", id="infinity-in-a-model"),
         pytest.param(
-            Pair(date(2020, 1, 1)), r"the answer.left is a datetime.date, which cannot be written as JSON; return text", id="date"
+            Pair(date(2020, 1, 1)),
+            r"the answer.left is a datetime.date, which cannot be written as JSON; return its isoformat",
+            id="date",
         ),
         pytest.param({(1, 2): 3}, r"the answer has the key \(1, 2\), which is a tuple", id="key"),
         pytest.param({None: 3}, r"has the key None, which is a NoneType", id="null-key"),
