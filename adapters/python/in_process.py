@@ -270,8 +270,8 @@ class RunnableAdapter(FunctionAdapter):
             thread = None if told is None else told["id"]
             return {"config": config_of_call(target, {}, usages, current_report(), thread)} if configurable else {}
 
-        def said(value: Any, answer: Any, state: Any, usages: list[Any]) -> dict[str, Any]:
-            refuse_waiting(answer, state)
+        def said(value: Any, answer: Any, state: Any, usages: list[Any], chosen: dict[str, Any]) -> dict[str, Any]:
+            refuse_waiting(answer, state, chosen)
             run = answer_parts(answer, None) | {"ids": identities(answer)}
             return {**run, "usages": plain(usages), "given": given_first(value, run.get("messages"))}
 
@@ -279,14 +279,14 @@ class RunnableAdapter(FunctionAdapter):
             usages: list[Any] = []
             chosen = options(usages, told)
             answer = method(value, **chosen)
-            return said(value, answer, state_of(target, method, chosen), usages)
+            return said(value, answer, state_of(target, method, chosen), usages, chosen)
 
         async def awaited(value: Any, told: dict[str, Any] | None) -> dict[str, Any]:
             usages: list[Any] = []
             chosen = options(usages, told)
             answer = await method(value, **chosen)
             state = state_of(target, method, chosen)
-            return said(value, answer, await state if inspect.isawaitable(state) else state, usages)
+            return said(value, answer, await state if inspect.isawaitable(state) else state, usages, chosen)
 
         is_async = method.__name__ == "ainvoke"
         return awaited if is_async else called, is_async

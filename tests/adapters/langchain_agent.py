@@ -93,13 +93,21 @@ seen = one_node(dict, lambda state: {"question": state["question"], "answer": "a
 
 silent = one_node(MessagesState, lambda state: {"messages": []})
 def ask(state): return {"answer": interrupt("approve?"), "question": "?"}
-def asking(node, **compiled):
+def asking(node, checkpointer=None, **compiled):
     state = TypedDict("Asked", {"question": str, "answer": Any})
     return (StateGraph(state).add_node("first", lambda state: {"answer": "Bern"}).add_node("last", node)
-        .add_edge(START, "first").add_edge("first", "last").compile(checkpointer=MemorySaver(), **compiled))
-waiting = asking(ask)
-breaking = asking(lambda state: {"answer": "done"}, interrupt_before=["last"])
-finishing = asking(lambda state: {"answer": "done"})
+        .add_edge(START, "first").add_edge("first", "last").compile(checkpointer=checkpointer, **compiled))
+def done(state): return {"answer": "done"}
+waiting = asking(ask, MemorySaver())
+breaking = asking(done, MemorySaver(), interrupt_before=["last"])
+finishing = asking(done, MemorySaver())
+breaking_before, breaking_after = asking(done, interrupt_before=["last"]), asking(done, interrupt_after=["first"])
+going_on = asking(done, MemorySaver(), interrupt_after=["first"])
+def go_on(question):
+    config = {"configurable": {"thread_id": "1"}}
+    going_on.invoke({"question": question}, config)
+    return going_on.invoke(None, config)
+resumed = RunnableLambda(go_on)
 
 prompt = ChatPromptTemplate.from_messages([("user", "{q}")])
 chain = prompt | fake(AIMessage("hi", usage_metadata=tokens(3, 4))) | StrOutputParser()

@@ -62,8 +62,9 @@ def state_of(target: Any, method: Callable[..., Any], options: dict[str, Any]) -
     return ask(options["config"]) if callable(ask) and options and getattr(target, "checkpointer", None) else None
 
 
-def refuse_waiting(answer: Any, state: Any) -> None:
-    """Refuse what a graph holds when it stopped halfway: an `interrupt()` is in its answer, a breakpoint only in its state.
+def refuse_waiting(answer: Any, state: Any, options: dict[str, Any]) -> None:
+    """Refuse what a graph holds when it stopped halfway: an `interrupt()` is in its answer, a breakpoint only in its state or,
+    where it keeps none, in what the callback of the call's `options` was told.
 
     Raises:
         Unfinished: the graph waits for an input that nobody gives.
@@ -75,6 +76,15 @@ def refuse_waiting(answer: Any, state: Any) -> None:
         raise Unfinished(f"the graph waits for input: {'; '.join(wanted)[:MESSAGE_CHARS]}", messages)
     if following := getattr(state, "next", None):
         raise Unfinished(f"the graph waits for input: it stopped before {', '.join(map(str, following))}", messages)
+    breakpoints = [each for handler in _callbacks(options) for each in getattr(handler, "stopped", ())]
+    if state is None and breakpoints:
+        why = "stopped there without a checkpointer to go on from; compile it without the breakpoint"
+        raise Unfinished(f"the graph waits for input: it has a breakpoint ({breakpoints[0]}) and {why}", messages)
+
+
+def _callbacks(options: dict[str, Any]) -> list[Any]:
+    given = (options.get("config") or {}).get("callbacks")
+    return given if isinstance(given, list) else []
 
 
 def given_first(value: Any, messages: list[dict[str, Any]] | None) -> int:

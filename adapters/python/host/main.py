@@ -176,7 +176,7 @@ class Host:
             config = config_of_call(target, setup["invoke_config"], usages, report, thread) if configurable else None
             options = {"config": config} if config is not None else {}
             answer = self._finished(method(value, **options))
-            refuse_waiting(answer, self._finished(state_of(target, method, options)))
+            refuse_waiting(answer, self._finished(state_of(target, method, options)), options)
             said = answer_parts(answer, setup["output_key"])
             said |= {"ids": identities(answer)} if conversation else {}
             return {**said, "usages": plain(usages), "given": given_first(value, said.get("messages"))}

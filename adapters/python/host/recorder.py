@@ -98,8 +98,11 @@ def report_everything(report: Report) -> None:
 def callback_handler(usages: list[Any], report: Report) -> Any:
     """A handler for LangChain's callbacks: it notes the tokens of every model call in `usages`, and reports each message of a
     model and each tool that starts without a model having asked for it; None where LangChain is not loaded.
+
+    Its `stopped` are the breakpoints at which graphs stopped (``interrupt_before``, ``interrupt_after``), where LangGraph tells.
     """
-    base = getattr(sys.modules.get("langchain_core.callbacks.base"), "BaseCallbackHandler", None)
+    of_chains = getattr(sys.modules.get("langchain_core.callbacks.base"), "BaseCallbackHandler", None)
+    base = getattr(sys.modules.get("langgraph.callbacks"), "GraphCallbackHandler", of_chains)
     if base is None:
         return None
     asked: Counter[str] = Counter()
@@ -119,9 +122,19 @@ def callback_handler(usages: list[Any], report: Report) -> Any:
         arguments = _written(inputs if inputs is not None else text)
         report({"toolCalls": [{"name": name, "arguments": arguments, "id": str(more.get("run_id"))}]})
 
+    stopped: list[str] = []
+
+    def on_interrupt(_: Any, event: Any) -> None:
+        if not event.interrupts:  # those of `interrupt()` are in the answer
+            stopped.append(str(event.status))
+
+    def on_resume(_: Any, __: Any) -> None:
+        stopped.clear()  # code of the skill's own went on with it
+
     # inline: a handler of the asynchronous kind would else run beside the tool, which may never return
     methods = {"on_llm_end": on_llm_end, "on_tool_start": on_tool_start, "run_inline": True}
-    return type("CallRecorder", (base,), methods)()
+    of_graphs = {"on_interrupt": on_interrupt, "on_resume": on_resume, "stopped": stopped}
+    return type("CallRecorder", (base,), methods | of_graphs)()
 
 
 def tools_named(parts: dict[str, Any]) -> list[str]:

@@ -263,5 +263,5 @@ async def test_an_exception_of_a_function_keeps_what_it_tells(python_skill: Make
 
 def test_a_graph_that_waits_tells_its_messages() -> None:
     with pytest.raises(Unfinished, match=r"waits for input: sure\?") as caught:
-        refuse_waiting({"__interrupt__": ["sure?"], "messages": MESSAGES}, None)
+        refuse_waiting({"__interrupt__": ["sure?"], "messages": MESSAGES}, None, {})
     assert error_data(caught.value) == {"data": {"messages": MESSAGES}}

@@ -91,7 +91,12 @@ def test_a_model_may_repeat_what_it_was_given(started: Started) -> None:
 @pytest.mark.parametrize("config", [{}, {"outputKey": "answer"}])
 @pytest.mark.parametrize(
     ("attribute", "wanted"),
-    [pytest.param("waiting", "approve\\?", id="interrupt"), pytest.param("breaking", "it stopped before last", id="breakpoint")],
+    [
+        pytest.param("waiting", "approve\\?", id="interrupt"),
+        pytest.param("breaking", "it stopped before last", id="breakpoint"),
+        pytest.param("breaking_before", r"it has a breakpoint \(interrupt_before\) and stopped there .*", id="without-a-state"),
+        pytest.param("breaking_after", r"it has a breakpoint \(interrupt_after\) and stopped there .*", id="after-a-node"),
+    ],
 )
 def test_a_graph_that_waits_has_no_answer(
     started: Started, attribute: str, wanted: str, config: dict[str, Any], call: str
@@ -99,3 +104,8 @@ def test_a_graph_that_waits_has_no_answer(
     with pytest.raises(RuntimeError, match=f"^the graph waits for input: {wanted}$"):
         started(attribute, inputKey="question", call=call, **config)("Bern or Basel?")
     assert started("finishing", inputKey="question", call=call, outputKey="answer")("Bern or Basel?").output == "done"
+
+
+@pytest.mark.parametrize("call", ["ainvoke", "invoke"])
+def test_a_breakpoint_that_the_skill_itself_went_on_from_is_none(started: Started, call: str) -> None:
+    assert started("resumed", call=call, outputKey="answer")("Bern or Basel?").output == "done"
