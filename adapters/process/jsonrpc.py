@@ -107,6 +107,8 @@ def why_not_reply(text: str, request_id: int, *, or_null: bool = False) -> str:
         return f'an object without "jsonrpc": "2.0": {quoted}'
     if not _is_same_id(message.get("id", ...), request_id, or_null):
         return f"its id is {json.dumps(message.get('id', 'missing'))} and {request_id} was asked: {quoted}"
+    if _is_reply(message, request_id, or_null):
+        return f"it does not end with a line feed: {quoted}"
     return f"neither result nor error in it: {quoted}"
 
 

@@ -140,6 +140,7 @@ def test_an_error_reply_is_a_skill_error_with_its_message(error: Any, message: s
         pytest.param("{\0", "not a JSON object (it has zero bytes, as UTF-16 has them; write UTF-8): {", id="utf-16"),
         pytest.param('{"id":1,"result":2}', 'without "jsonrpc": "2.0"', id="version"),
         pytest.param('{"jsonrpc":"2.0","id":"1","result":2}', 'its id is "1" and 1 was asked', id="text-id"),
+        pytest.param('{"jsonrpc":"2.0","id":1,"result":2}', "it does not end with a line feed: {", id="unfinished"),
         pytest.param('{"jsonrpc":"2.0","id":1}', "neither result nor error", id="empty"),
     ],
 )
