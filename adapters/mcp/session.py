@@ -212,8 +212,10 @@ class McpSession:
             return ContractError(f"the server answers in protocol {version}, and the handshake is for one of {valid}")
         if refused := next((cause for cause in causes if isinstance(cause, MCPError)), None):
             is_strange = refused.code == PARSE_ERROR and not self.is_program
-            perhaps = "; is it the address of an MCP server?" if is_strange else ""
-            return InfraError(f"the server refused to connect: error {refused.code}: {one_line(refused.message)}{perhaps}")
+            said = one_line(refused.message)
+            if is_strange:  # what follows the colon are words of a library on each kind of message that it may have been
+                said = f"{said.partition(':')[0]}; is it the address of an MCP server?"
+            return InfraError(f"the server refused to connect: error {refused.code}: {said}")
         described = "; ".join(f"{type(cause).__name__}: {cause}" for cause in causes)
         kind = SkillCrashed if self.is_program else SkillUnavailable
         return kind(f"{await self.transport.describe_end('at its start')}: {described}")

@@ -188,7 +188,7 @@ def test_what_is_no_mcp_server_is_told_in_a_line(run_here: Run) -> None:
     with _served(_NoMcp) as url:
         result = run_here("find", "--mcp", url)
     assert result.code == 2
-    assert result.err.endswith("…; is it the address of an MCP server?\n")
+    assert result.err.endswith("error -32700: Failed to parse JSON response; is it the address of an MCP server?\n")
     assert (result.err.count("\n"), len(result.err) < 500) == (1, True)
 
 
