@@ -12,6 +12,7 @@ from prefect.states import Failed
 
 from eval_skills.core.text import plural
 from eval_skills.engine.nightly.execution import Evaluated, asked_of, confirmed, runs_of
+from eval_skills.engine.nightly.plan import NightPlan, held
 from eval_skills.engine.nightly.request import NightlyRequest
 from eval_skills.engine.nightly.summary import NightSummary, NoSuiteRan
 from eval_skills.flows.lost_api import flow_result
@@ -48,6 +49,15 @@ def nightly(request: NightlyRequest) -> NightSummary:
     with not_planned("night"):
         night = open_night(request)
     describe_flow_run(f"night · {plural(len(night.suites), 'suite')} · {night.night_id}")
+    with held(night):
+        summary = _night(request, night)
+    if summary.nothing_ran:
+        return cast("NightSummary", Failed(message=summary.line, data=NoSuiteRan(summary)))
+    return cast("NightSummary", returned(summary.line, summary))
+
+
+def _night(request: NightlyRequest, night: NightPlan) -> NightSummary:
+    """The night, from its evaluations until it is recorded."""
     evaluate = partial(evaluate_all, timeout_s=60.0 * request.via_timeout_minutes)
     evaluated = evaluate(asked_of(night))
     evidence = compare_suites(unwalked(night), unwalked(runs_of(night, evaluated)))
@@ -63,9 +73,7 @@ def nightly(request: NightlyRequest) -> NightSummary:
     log_night(summary, request.options.secrets)
     if request.keep_days is not None:
         summary = flow_result.observer.keep(prune(unwalked(night), unwalked(summary), request.keep_days))
-    if summary.nothing_ran:
-        return cast("NightSummary", Failed(message=summary.line, data=NoSuiteRan(summary)))
-    return cast("NightSummary", returned(summary.line, summary))
+    return summary
 
 
 def _recorded(evaluated: Sequence[Evaluated], request: NightlyRequest, suites: int) -> tuple[tuple[str, ...], int]:

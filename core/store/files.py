@@ -29,8 +29,12 @@ def explained(place: Path | str, kept: str = "what is there is kept, so call the
         yield
     except OSError as error:
         cause = os.strerror(error.errno) if error.errno else " ".join(str(error).split())
-        remedy = "free disk space" if error.errno in _NO_SPACE else "choose a folder that can be written"
+        remedy = _remedy(error, "choose a folder that can be written")
         raise RunError(f"cannot write to {place}: {cause}; {remedy}; {kept}") from error
+
+
+def _remedy(error: OSError, otherwise: str) -> str:
+    return "free disk space" if error.errno in _NO_SPACE else otherwise
 
 
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -187,14 +191,15 @@ class RunLock:
             os.ftruncate(self._fd, 0)
             os.pwrite(self._fd, str(os.getpid()).encode(), 0)
         except OSError as error:
-            raise RunError(f"cannot lock {self._path}: {error.strerror}; choose a store folder that can be written") from None
+            self.release()
+            remedy = _remedy(error, "choose a store folder that can be written")
+            raise RunError(f"cannot lock {self._path}: {error.strerror}; {remedy}") from None
 
     def release(self) -> None:
         """Release the lock; a second call does nothing."""
         if self._fd >= 0:
             self._path.unlink(missing_ok=True)
-            os.close(self._fd)
-            self._fd = -1
+            self._give_up()
 
     def __enter__(self) -> RunLock:
         return self

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 from time import sleep
@@ -54,9 +54,14 @@ _PLACES = ("skills", "benchmark", "tasks", "benchmarks_dir", "traces", "replay",
 
 def wait_for_writer(store: Store, run_id: str) -> None:
     """Return when no other process writes the run."""
+    wait_until_free(lambda: RunLock(store.journal_path(run_id), mode=store.layout.mode))
+
+
+def wait_until_free(lock: Callable[[], RunLock]) -> None:
+    """Return when no other process holds what `lock` takes."""
     while True:
         try:
-            RunLock(store.journal_path(run_id), mode=store.layout.mode).release()
+            lock().release()
             return
         except UsageError:
             sleep(WRITER_PERIOD_S)

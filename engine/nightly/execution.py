@@ -27,7 +27,7 @@ from eval_skills.engine.nightly.evidence import (
     last_good_runs,
     suite_run,
 )
-from eval_skills.engine.nightly.plan import NightPlan, plan_night
+from eval_skills.engine.nightly.plan import NightPlan, held, plan_night
 from eval_skills.engine.nightly.request import NightlyRequest, Suite
 from eval_skills.engine.nightly.summary import NightSummary, SkillOutcome, SuiteOutcome
 from eval_skills.reporting.skill_effect.document import write_effect
@@ -210,14 +210,15 @@ def finish_night_without_prefect(request: NightlyRequest, night_id: str, lost: s
         RunError: results cannot be written.
     """
     night = plan_night(request.model_copy(update={"resume": night_id}))
-    runs = runs_of(night, [_in_process(each, lost) for each in asked_of(night)])
-    evidence = gather(night.store, night.night_id, runs, night.histories, night.baseline)
-    fresh, _ = confirmed(night, evidence, lambda asked: [_in_process(each, lost) for each in asked])
-    summary = concluded(night, evidence, fresh)
-    record(night, summary)
-    if request.keep_days is not None:
-        summary = replace(summary, pruned=prune_old_items(night.store, request.keep_days, night.pinned()))
-    return summary
+    with held(night):
+        runs = runs_of(night, [_in_process(each, lost) for each in asked_of(night)])
+        evidence = gather(night.store, night.night_id, runs, night.histories, night.baseline)
+        fresh, _ = confirmed(night, evidence, lambda asked: [_in_process(each, lost) for each in asked])
+        summary = concluded(night, evidence, fresh)
+        record(night, summary)
+        if request.keep_days is not None:
+            summary = replace(summary, pruned=prune_old_items(night.store, request.keep_days, night.pinned()))
+        return summary
 
 
 def _in_process(asked: Asked, lost: str) -> Evaluated:

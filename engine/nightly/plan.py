@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,7 @@ from eval_skills.core.store import Manifest, Store, begins_run_id, is_run_id, ne
 from eval_skills.core.store.effects import EffectPoint, effect_points
 from eval_skills.core.store.files import RunLock
 from eval_skills.engine.definition.request import EvaluateRequest, check_writable
-from eval_skills.engine.evaluation.resume import wait_for_writer
+from eval_skills.engine.evaluation.resume import wait_for_writer, wait_until_free
 from eval_skills.engine.nightly.request import NightlyRequest, Suite, load_suites
 from eval_skills.engine.skill_effect.experiment import arms_folder
 from eval_skills.engine.stored_runs.run_ids import LATEST, named_run, names_run, only_one
@@ -119,7 +121,7 @@ def interrupted_night(store: Store, wanted: str) -> str:
         return str(night)
     night = _night_named(store, wanted, recorded)
     if night in recorded:
-        raise UsageError(f"night {night} is finished and recorded; start another one without --resume")
+        raise _recorded(night)
     if night not in nights:
         raise UsageError(
             f"--resume {wanted}: no run in {store.path} belongs to such a night; name a night, one of its runs, or latest"
@@ -146,12 +148,40 @@ def _nights_of_runs(store: Store) -> dict[str, str]:
     }
 
 
+def night_lock(store: Store, night_id: str) -> RunLock:
+    """The right to work at this night, for one process at a time.
+
+    Raises:
+        UsageError: another process has it; the message names it.
+    """
+    return RunLock(store.layout.root / f"night-{night_id}", what=f"night {night_id}", mode=store.layout.mode)
+
+
+@contextmanager
+def held(night: NightPlan) -> Iterator[None]:
+    """No other process goes on with the night inside: it would take a run that is being written here for one that failed, and
+    announce what is announced here.
+
+    Raises:
+        UsageError: another process goes on with it, or has recorded it since it was planned.
+    """
+    with night_lock(night.store, night.night_id):
+        if night.night_id in night.store.tables.files("nights"):
+            raise _recorded(night.night_id)
+        yield
+
+
+def _recorded(night_id: str) -> UsageError:
+    return UsageError(f"night {night_id} is finished and recorded; start another one without --resume")
+
+
 def night_begun_by(flow_run_id: str, store: Store, since: datetime) -> str | None:
     """The night that this flow run began in an earlier process and did not finish; returns when that has let go of its runs."""
     runs = [(run_id, manifest.provenance) for run_id, manifest in _manifests(store, since=new_run_id(since))]
     own = [(run_id, about["night"]) for run_id, about in runs if about.get(FLOW_RUN) == flow_run_id]
-    for run_id, _ in own:
+    for run_id, night in own:
         wait_for_writer(store, run_id)
+        wait_until_free(partial(night_lock, store, night))
     recorded = store.tables.files("nights").keys()
     return next((str(night) for _, night in own if night not in recorded), None)
 
@@ -160,8 +190,9 @@ def begun_runs(store: Store, night_id: str) -> BegunRuns:
     """The runs that this night has begun.
 
     Raises:
-        UsageError: one of them is still being written.
+        UsageError: another process goes on with it, or one of them is still being written.
     """
+    night_lock(store, night_id).release()
     begun = BegunRuns()
     for run_id, manifest in _manifests(store, since=night_id):
         about = manifest.provenance

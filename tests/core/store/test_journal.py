@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -24,6 +25,7 @@ APPEND_FOR_EVER = """
 import itertools, sys
 from datetime import UTC, datetime
 from pathlib import Path
+from unittest.mock import Mock
 from eval_skills.core.models import ItemResult
 from eval_skills.core.store import Journal, read_journal
 
@@ -117,6 +119,15 @@ def test_of_many_openers_at_once_one_wins(path: Path) -> None:
             held = [lock for lock in pool.map(open_once, range(8)) if lock is not None]
         assert len(held) == 1
         held[0].release()
+
+
+def test_a_lock_that_finds_no_room_is_not_held(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as full:
+        full.setattr(os, "pwrite", Mock(side_effect=OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))))
+        with pytest.raises(RunError, match="No space left on device; free disk space"):
+            RunLock(path)
+    assert list(path.parent.iterdir()) == []
+    RunLock(path).release()
 
 
 def test_a_lock_taken_in_turns_is_never_held_twice(path: Path) -> None:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from eval_skills.core.errors import UsageError
 from eval_skills.core.store import Store, write_manifest
 from eval_skills.engine.evaluation.session import manifest_of
-from eval_skills.engine.nightly.plan import interrupted_night
+from eval_skills.engine.nightly.events import record_night
+from eval_skills.engine.nightly.plan import NightPlan, begun_runs, held, interrupted_night
+from eval_skills.engine.nightly.request import NightlyRequest
+from eval_skills.engine.nightly.summary import NightSummary
 from tests.engine.evaluations import MakePlan
 
 FIRST, SECOND = "20260101T000000Z-000a", "20260102T000000Z-000b"
@@ -45,3 +50,21 @@ def test_what_fits_several_nights_or_none_is_refused(store: Store) -> None:
         interrupted_night(store, "2025")
     with pytest.raises(UsageError, match="'tonight' is not a run id"):
         interrupted_night(store, "tonight")
+
+
+def night_in(store: Store) -> NightPlan:
+    return NightPlan(FIRST, NightlyRequest(suites="suites.yaml", store=store.path), store, [], [])
+
+
+def test_a_night_that_goes_on_is_not_taken_up_by_another_process(store: Store) -> None:
+    with held(night_in(store)), pytest.raises(UsageError, match=f"night {FIRST} is being written by process {os.getpid()}; wait"):
+        begun_runs(store, FIRST)
+    assert list(begun_runs(store, FIRST).suites) == ["s"]
+
+
+def test_a_night_that_was_recorded_since_it_was_planned_does_not_go_on(store: Store) -> None:
+    night = night_in(store)
+    record_night(store, NightSummary(night_id=FIRST, store=store.path, suites=[]))
+
+    with pytest.raises(UsageError, match=f"night {FIRST} is finished and recorded"), held(night):
+        pytest.fail("it goes on")
