@@ -24,7 +24,7 @@ from eval_skills.core.store.retention import pruned_words
 from eval_skills.core.text import first_of, plural
 from eval_skills.engine.definition.benchmark import digests_of_the_same
 from eval_skills.engine.definition.request import EvaluateRequest
-from eval_skills.engine.evaluation.plan import Item, RunPlan, folders_at, make_plan
+from eval_skills.engine.evaluation.plan import Item, RunPlan, folders_at, make_plan, skills_at
 from eval_skills.engine.handover import held_in_memory
 from eval_skills.engine.stored_runs.reports import refuse_without_evaluator
 from eval_skills.engine.stored_runs.run_ids import LATEST, named_run
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 RUN_ID_SECOND = "%Y%m%dT%H%M%SZ"
 """The moment at the beginning of a run id."""
 
-TASKS_NAMED = 5
-"""So many tasks are named by a remark; of more it says how many."""
+NAMED = 5
+"""So many tasks or skills are named by a remark; of more it says how many."""
 
 WRITER_PERIOD_S = 1.0
 """How often it is looked whether another process still writes a run."""
@@ -112,6 +112,7 @@ def resumed_plan(request: EvaluateRequest) -> RunPlan:
         *manifest.skipped,
         *plan.remarks,
         *_changes(plan, manifest),
+        *_not_asked(request, plan, manifest),
         *_judged_otherwise(plan, table),
         *newer_remarks(store, manifest.run_id),
         *unknown,
@@ -228,6 +229,18 @@ def _changes(plan: RunPlan, manifest: Manifest) -> list[str]:
     ]
 
 
+def _not_asked(request: EvaluateRequest, plan: RunPlan, manifest: Manifest) -> list[str]:
+    """A remark on skills that are named now, or are in a folder that is named, and are not of the run."""
+    if not request.skills or held_in_memory() is not None or plan.recordings is not None or plan.request.own_tests:
+        return []  # of those that are there, such runs ask what was recorded, or what has tests
+    of_the_run = {*plan.skills, *(skill.key for skill in manifest.skills)}
+    found = {skill.key for skill in skills_at(request.skills, plan.benchmark.subject).skills} - of_the_run
+    if not (new := sorted(key for key in found if not any(key in said for said in manifest.skipped))):
+        return []
+    was = "was" if len(new) == 1 else "were"
+    return [f"{first_of(new, NAMED)} {was} not there when run {plan.run_id} began, and not asked in it; a new run asks all"]
+
+
 def _judged_otherwise(plan: RunPlan, table: pa.Table) -> list[str]:
     """A remark where tasks have verdicts of something else than what judges them now; of earlier versions' it is not known."""
     rows = table.select(["task_id", "scoring_digest"]).group_by(["task_id", "scoring_digest"]).aggregate([]).to_pylist()
@@ -235,7 +248,7 @@ def _judged_otherwise(plan: RunPlan, table: pa.Table) -> list[str]:
     tasks = sorted({task for task, digest in known if digest != plan.digests.get(f"scoring/{task}")})
     if not tasks:
         return []
-    what = f"{plural(len(tasks), 'task')} ({first_of(tasks, TASKS_NAMED)})"
+    what = f"{plural(len(tasks), 'task')} ({first_of(tasks, NAMED)})"
     return [
         f"what judges {what} changed since run {plan.run_id} began; older verdicts are kept, so no comparison can count "
         "these tasks; rescore the run when it is finished"

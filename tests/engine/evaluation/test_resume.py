@@ -181,6 +181,19 @@ class TestWhatIsAsked:
         rest = resume()
         assert (rest.skipped, rest.skips) == (1, began.skips)
 
+    def test_a_skill_that_came_later_is_named(
+        self, begin: Begin, resume: Begin, write_skill: Callable[..., Path], tmp_path: Path
+    ) -> None:
+        folder = str(tmp_path / "skills")
+        write_skill("moody")
+        run_id = begin("a", skills=[folder]).run_id
+        write_skill("late")
+
+        said = resume(skills=[folder])
+
+        assert said.remarks == [f"late@1.0.0 was not there when run {run_id} began, and not asked in it; a new run asks all"]
+        assert (said.skipped, list(said.skills), resume().remarks) == (0, ["moody@1.0.0"], [])
+
     def test_p27_any_working_directory_will_do(
         self,
         begin: Begin,
