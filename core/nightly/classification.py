@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from shlex import quote
 from statistics import fmean
 
 from eval_skills.core.diff.diff import SIGNIFICANCE, judge
@@ -123,7 +124,7 @@ def _without_regression(
     if fresh is not None and fresh.tallies is None:
         return Classification(verdict="suspect", explanation=f"not confirmed: {fresh.problem}", tasks=skill.moved())
     if fresh is not None and (lost := sum(tally.missing for tally in (fresh.tallies or {}).values())):
-        words = f"not confirmed: {plural(lost, 'item')} of the fresh runs without a verdict; {_again(fresh.run_id)}"
+        words = f"not confirmed: {plural(lost, 'item')} of the fresh runs without a verdict; {_again(skill, fresh.run_id)}"
         return Classification(verdict="suspect", explanation=words, tasks=skill.moved(), left_open=_may_hold(skill, fresh, flaky))
     if failing:
         words = (
@@ -154,14 +155,15 @@ def _may_hold(skill: SkillNight, fresh: FreshRuns, flaky: int) -> bool:
     return is_broken or bool(_confirmed_worse(skill, tallies))
 
 
-def _again(run_id: str | None = None) -> str:
-    run = run_id or "RUN"
-    return f"ask them again with: eval-skills eval --resume {run} --retry-errors; the next night counts what they say then"
+def _again(skill: SkillNight, run_id: str | None) -> str:
+    named = run_id or "RUN"
+    at = f" --store {quote(skill.store)}" if skill.store else ""
+    return f"ask them again with: eval-skills eval --resume {named} --retry-errors{at}; the next night counts what they say then"
 
 
 def _open(skill: SkillNight, tasks: list[str], lost: LostEvidence | None = None) -> Classification:
     count = plural(sum(tally.missing for tally in skill.tonight.tallies.values()), "item")
-    words = f"could not be judged: {count} without a verdict; {_again()}"
+    words = f"could not be judged: {count} without a verdict; {_again(skill, skill.run_id)}"
     return Classification(verdict="suspect", explanation=words, tasks=tasks, lost=lost, left_open=True)
 
 

@@ -258,6 +258,8 @@ def _skills(store: Store, night_id: str, evidence: SuiteEvidence) -> list[SkillN
                 pinned=_pinned(evidence, report),
                 lost=history.lost_by(report),
                 begins_anew=not unchanged and _had_good_nights(history, report.skill_id, _version(run, history, report)),
+                run_id=run.run_id,
+                store=store.path,
             )
         )
     return skills

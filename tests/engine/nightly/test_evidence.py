@@ -160,6 +160,22 @@ def test_a_week_of_nights(nights: Nights) -> None:
     assert since == {"20260103T000000Z-9999"}
 
 
+@pytest.mark.parametrize(
+    ("tonight", "fresh", "number"),
+    [
+        pytest.param(FINE | {"t3": "i"}, None, 1, id="of-the-night"),
+        pytest.param(BROKEN, {"t3": "fffffi"}, 2, id="fresh-runs"),
+    ],
+)
+def test_what_has_no_verdict_is_asked_again_by_a_command_that_names_the_run_and_the_store(
+    nights: Nights, tonight: Outcome, fresh: Outcome | None, number: int
+) -> None:
+    nights.night(FINE)
+    (found,) = nights.night(tonight, fresh).skills
+    command = f"eval-skills eval --resume 20260102T000000Z-{number:04} --retry-errors --store {nights.store.path};"
+    assert command in found.classification.explanation
+
+
 @pytest.mark.slow
 def test_a_suspect_night_is_no_reference_and_its_runs_add_to_the_evidence(nights: Nights) -> None:
     flipping = {f"x{number}": "pf" for number in range(3)}
