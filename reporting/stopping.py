@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from shlex import quote
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from eval_skills.core.config.options import option_of
 from eval_skills.core.text import plural
 from eval_skills.reporting import numbers
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from eval_skills.core.store import ReachedLimit
 
 FIELDS = {"cost": "max_cost", "tokens": "max_tokens", "duration": "max_duration_s"}
@@ -39,6 +41,17 @@ def resume_words(run_id: str, store: str, stopped: str | None = None, command: s
 def resume_night_words(night: str, suites: str | None, store: str) -> str:
     """What to type to continue a night; its file of `suites` is written to be filled in where it is not known."""
     return f"eval-skills nightly --suites {quote(suites) if suites else 'FILE'} --resume {night} --store {quote(store)}"
+
+
+def going_on_words(run_id: str, store: str, provenance: Mapping[str, Any], *, whole_night: bool) -> str:
+    """How to go on with a run of this provenance, or with the `whole_night` that ended with it.
+
+    Of a night's run it is a whole command: `--resume` of the night's own would mean the night.
+    """
+    if "night" not in provenance:
+        return f"continue with --resume {run_id}"
+    night = resume_night_words(provenance["night"], provenance.get("suites"), store)
+    return f"continue with: {night if whole_night else resume_words(run_id, store)}"
 
 
 NOT_CONTINUED = (

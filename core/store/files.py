@@ -18,8 +18,11 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 
+KEPT = "what is there is kept, so call the command again"
+
+
 @contextmanager
-def explained(place: Path | str, kept: str = "what is there is kept, so call the command again") -> Iterator[None]:
+def explained(place: Path | str, kept: str = KEPT) -> Iterator[None]:
     """Report a failed write to `place` inside as an error of the user's machine, with the cause, a remedy and what is `kept`.
 
     Raises:

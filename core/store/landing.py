@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 
 from eval_skills.core.errors import RunError
 from eval_skills.core.store.effects import effect_rows
-from eval_skills.core.store.files import RunLock, explained, sync_file, sync_folder
+from eval_skills.core.store.files import KEPT, RunLock, explained, sync_file, sync_folder
 from eval_skills.core.store.journal import complete_lines, key_of, read_line
 from eval_skills.core.store.layout import Layout, check_run_id, start_date
 from eval_skills.core.store.rows import report_row, table_of
@@ -145,23 +145,33 @@ def land_recomputed(
     return land_rows(store, "reports", file_id, rows)
 
 
-def land_rows(store: Store, name: TableName, file_id: str, rows: Sequence[Mapping[str, Any]], day: date | None = None) -> str:
+def land_rows(
+    store: Store,
+    name: TableName,
+    file_id: str,
+    rows: Sequence[Mapping[str, Any]],
+    day: date | None = None,
+    *,
+    kept: str = KEPT,
+) -> str:
     """Write rows, under the names of the table's schema, into ``<name>/date=…/<file id>.parquet``; return where that is.
 
     The id has the shape of a run id, and its day is the partition unless `day` is given. What was there under it is replaced as
-    a whole. In object storage it is there when this returns.
+    a whole. In object storage it is there when this returns. `kept` is what an error says of what is there, and how to go on.
 
     Raises:
         RunError: the store cannot be written; or its object storage cannot, and the rows are kept here.
     """
-    location = _write_rows(store, name, file_id, rows, day)
+    location = _write_rows(store, name, file_id, rows, day, kept)
     store.publish()
     return location
 
 
-def _write_rows(store: Store, name: TableName, file_id: str, rows: Sequence[Mapping[str, Any]], day: date | None) -> str:
+def _write_rows(
+    store: Store, name: TableName, file_id: str, rows: Sequence[Mapping[str, Any]], day: date | None, kept: str = KEPT
+) -> str:
     table = pa.Table.from_pylist([dict(row) for row in rows], schema=SCHEMAS[name])
-    with explained(store.path):
+    with explained(store.path, kept):
         relative = relative_of(store, name, file_id, day)
         scratch = store.tables.scratch(relative)
         _write(scratch, table.schema, [table])

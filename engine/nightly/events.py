@@ -10,6 +10,7 @@ from typing import Any
 from eval_skills.core.models import SkillCompletionReport
 from eval_skills.core.store import Pruned, Store, land_rows, prune_items
 from eval_skills.core.store.effects import points_of
+from eval_skills.core.store.files import KEPT
 from eval_skills.engine.nightly.plan import LastNight, needed_runs
 from eval_skills.engine.nightly.summary import NightSummary, SkillOutcome, SuiteOutcome, gone_explanation
 from eval_skills.reporting.sections import forbidden_tool_alerts
@@ -87,11 +88,15 @@ def _payload(summary: NightSummary, skill: SkillOutcome) -> dict[str, Any]:
     }
 
 
-def record_night(store: Store, summary: NightSummary) -> str:
-    """Write the night's rows, all at once, and return their file; later nights compare with it from then on."""
+def record_night(store: Store, summary: NightSummary, kept: str = KEPT) -> str:
+    """Write the night's rows, all at once, and return their file; later nights compare with it from then on.
+
+    Raises:
+        RunError: they cannot be written; it says what is `kept`, and how to go on.
+    """
     rows = [row for suite in summary.suites for row in _rows(suite)]
     finished = {"night_id": summary.night_id, "finished_at": datetime.now(UTC)}
-    return land_rows(store, "nights", summary.night_id, [row | finished for row in rows])
+    return land_rows(store, "nights", summary.night_id, [row | finished for row in rows], kept=kept)
 
 
 def prune_old_items(store: Store, keep_days: int, pinned: set[str]) -> Pruned:

@@ -11,6 +11,7 @@ from eval_skills.core.metrics.tasks import count_tallies
 from eval_skills.core.models import SkillCompletionReport
 from eval_skills.core.nightly.classification import classify
 from eval_skills.core.nightly.evidence import Classification, FreshRuns
+from eval_skills.core.store.files import KEPT
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.evaluation.in_process import evaluate_in_process
 from eval_skills.engine.evaluation.resume import plan_for
@@ -149,8 +150,11 @@ def record(night: NightPlan, summary: NightSummary) -> None:
     """Record the night in the store, once all of it has been announced; later nights compare with it.
 
     A night that is not recorded is one to resume: it may announce something twice, but nothing never.
+
+    Raises:
+        RunError: it cannot be written.
     """
-    record_night(night.store, summary)
+    record_night(night.store, summary, night.going_on() or KEPT)
     _write_effects(night, summary.suites)
 
 

@@ -21,6 +21,7 @@ from eval_skills.engine.evaluation.resume import wait_for_writer, wait_until_fre
 from eval_skills.engine.nightly.request import NightlyRequest, Suite, load_suites
 from eval_skills.engine.skill_effect.experiment import arms_folder
 from eval_skills.engine.stored_runs.run_ids import LATEST, named_run, names_run, only_one
+from eval_skills.reporting.stopping import resume_night_words
 
 FLOW_RUN = "flowRun"
 """Where the provenance of a night's runs has the flow run of the night."""
@@ -87,10 +88,21 @@ class NightPlan:
             origin="confirm",
         )
 
+    def going_on(self) -> str | None:
+        """How the night goes on if it ends now; None where it has begun no run, and so there is nothing to go on with."""
+        runs = _manifests(self.store, since=self.night_id)
+        if not any(manifest.provenance.get("night") == self.night_id for _, manifest in runs):
+            return None
+        command = resume_night_words(self.night_id, self._file, self.store.path)
+        return f"what is there is kept, so continue with: {command}"
+
+    @property
+    def _file(self) -> str:
+        return str(Path(self.request.suites).resolve())
+
     def _provenance(self, suite: Suite) -> dict[str, str]:
         of_a_flow_run = {} if self.flow_run_id is None else {FLOW_RUN: self.flow_run_id}
-        file = str(Path(self.request.suites).resolve())
-        return {"suite": suite.name, "suites": file, "night": self.night_id, **of_a_flow_run}
+        return {"suite": suite.name, "suites": self._file, "night": self.night_id, **of_a_flow_run}
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import os
+import re
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from eval_skills.core.errors import UsageError
+from eval_skills.core.errors import RunError, UsageError
 from eval_skills.core.store import Store, write_manifest
 from eval_skills.engine.evaluation.session import manifest_of
 from eval_skills.engine.nightly.events import record_night
+from eval_skills.engine.nightly.execution import record
 from eval_skills.engine.nightly.plan import NightPlan, begun_runs, held, interrupted_night
 from eval_skills.engine.nightly.request import NightlyRequest
 from eval_skills.engine.nightly.summary import NightSummary
+from eval_skills.reporting.stopping import going_on_words
 from tests.engine.evaluations import MakePlan
 
 FIRST, SECOND = "20260101T000000Z-000a", "20260102T000000Z-000b"
@@ -68,3 +73,32 @@ def test_a_night_that_was_recorded_since_it_was_planned_does_not_go_on(store: St
 
     with pytest.raises(UsageError, match=f"night {FIRST} is finished and recorded"), held(night):
         pytest.fail("it goes on")
+
+
+@pytest.mark.parametrize(
+    ("begun", "again"),
+    [
+        (SECOND, "continue with: eval-skills nightly --suites {} --resume {} --store {}"),
+        (FIRST.replace("0101", "0103"), "call the command again"),
+    ],
+    ids=["begun", "nothing-begun"],
+)
+def test_a_night_that_cannot_be_recorded_says_how_it_goes_on(store: Store, begun: str, again: str) -> None:
+    night = replace(night_in(store), night_id=begun)
+    (store.layout.root / "nights").write_text("in the way")
+    words = again.format(Path("suites.yaml").resolve(), begun, store.path)
+    with pytest.raises(RunError, match=f"what is there is kept, so {re.escape(words)}$"):
+        record(night, NightSummary(night_id=begun, store=store.path, suites=[]))
+
+
+@pytest.mark.parametrize(
+    ("provenance", "whole_night", "words"),
+    [
+        ({}, False, " --resume RUN"),
+        ({"night": "NIGHT", "suites": "/a b.yaml"}, True, ": eval-skills nightly --suites '/a b.yaml' --resume NIGHT --store s"),
+        ({"night": "NIGHT"}, False, ": eval-skills eval --resume RUN --store s"),
+    ],
+    ids=["no-night", "night", "suite-of-a-night"],
+)
+def test_what_goes_on_with_a_run_that_ended_early(provenance: dict[str, str], whole_night: bool, words: str) -> None:
+    assert going_on_words("RUN", "s", provenance, whole_night=whole_night) == f"continue with{words}"
