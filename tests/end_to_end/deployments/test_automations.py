@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import threading
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+from eval_skills.deployments.deployment_file import deployment_entries
 from tests.end_to_end.deployments.conftest import ROOT, Site, until
 
 FOLDER = ROOT / "deployments" / "automations"
@@ -75,6 +79,18 @@ def automated(site: Site) -> Iterator[Site]:
     yield site
     for automation in site.ask("automations/filter"):
         site.forget(f"automations/{automation['id']}")
+
+
+def test_a_night_that_comes_when_its_schedule_says_is_not_missed() -> None:
+    from prefect.server.schemas.schedules import CronSchedule
+
+    (planned,) = next(entry for entry in deployment_entries() if entry.name == "nightly").schedules
+    schedule = CronSchedule(cron=planned.cron, timezone=planned.timezone)
+    nights = [each.timestamp() for each in asyncio.run(schedule.get_dates(365, start=datetime(2027, 1, 1, tzinfo=UTC)))]
+    hours = {(later - earlier) / 3600 for earlier, later in pairwise(nights)}
+    assert hours == {23, 24, 25}, "as the guide on deployments says"
+    missed = yaml.safe_load((ROOT / "deployments" / "automations" / "missed-night.yaml").read_text())
+    assert missed["trigger"]["within"] >= 3600 * (max(hours) + 1), "a night may take longer than the one before"
 
 
 @pytest.mark.slow
