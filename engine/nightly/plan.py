@@ -118,19 +118,44 @@ def resuming(run_id: str | None) -> dict[str, Any]:
     return {} if run_id is None else {"resume": run_id}
 
 
-def interrupted_night(store: Store, wanted: str) -> str:
+@dataclass(frozen=True, slots=True)
+class SuitesAsked:
+    """The file of suites that a night is continued with, and their names."""
+
+    file: str
+    names: Collection[str]
+
+    def refused(self, store: Store, night_id: str) -> UsageError | None:
+        """Why a night cannot be continued with them; None where it can, also where the file was moved, or its suites renamed.
+
+        It would be recorded without a suite of its own, and what these had finished would be lost.
+        """
+        runs = (manifest.provenance for _, manifest in _manifests(store, since=night_id))
+        own = [about for about in runs if about.get("night") == night_id]
+        theirs = {about.get("suites", self.file) for about in own if about["suite"] not in self.names} - {self.file}
+        if not theirs:
+            return None
+        file = min(theirs)
+        again = resume_night_words(night_id, file, store.path)
+        return UsageError(f"night {night_id} is of the suites of {file}, not of {self.file}; continue with: {again}")
+
+
+def interrupted_night(store: Store, wanted: str, asked: SuitesAsked) -> str:
     """The id of the night that `wanted` names: it, the run id of one of its suites, the beginning of one of them, or `latest`,
-    the youngest of all that ended before they were recorded.
+    the youngest of all of these suites that ended before they were recorded.
 
     Raises:
-        UsageError: there is none, several begin like that, or it has been recorded.
+        UsageError: there is none, several begin like that, it has been recorded, or it is of other suites.
     """
     recorded = store.tables.files("nights").keys()
     nights = (night for _, manifest in _manifests(store) if (night := manifest.provenance.get("night")) not in {None, *recorded})
     if wanted == LATEST:
-        if (night := next(nights, None)) is None:
-            raise UsageError(f"no night in {store.path} was interrupted; start one without --resume")
-        return str(night)
+        refused = None
+        for night in nights:
+            if (of_others := asked.refused(store, str(night))) is None:
+                return str(night)
+            refused = refused or of_others
+        raise refused or UsageError(f"no night in {store.path} was interrupted; start one without --resume")
     night = _night_named(store, wanted, recorded)
     if night in recorded:
         raise _recorded(night)
@@ -138,6 +163,8 @@ def interrupted_night(store: Store, wanted: str) -> str:
         raise UsageError(
             f"--resume {wanted}: no run in {store.path} belongs to such a night; name a night, one of its runs, or latest"
         )
+    if (refused := asked.refused(store, night)) is not None:
+        raise refused
     return night
 
 
@@ -249,7 +276,8 @@ def plan_night(request: NightlyRequest, flow_run_id: str | None = None, since: d
     check_writable(EvaluateRequest(store=store.path))
     resumed: str | None = None
     if request.resume:
-        resumed = interrupted_night(store, request.resume)
+        asked = SuitesAsked(str(Path(request.suites).resolve()), {suite.name for suite in suites})
+        resumed = interrupted_night(store, request.resume, asked)
     elif flow_run_id is not None and since is not None:
         resumed = night_begun_by(flow_run_id, store, since)
     night_id = resumed or new_run_id()

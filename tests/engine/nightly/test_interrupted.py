@@ -14,13 +14,14 @@ from eval_skills.core.store import Store, write_manifest
 from eval_skills.engine.evaluation.session import manifest_of
 from eval_skills.engine.nightly.events import record_night
 from eval_skills.engine.nightly.execution import record
-from eval_skills.engine.nightly.plan import NightPlan, begun_runs, held, interrupted_night
+from eval_skills.engine.nightly.plan import NightPlan, SuitesAsked, begun_runs, held, interrupted_night
 from eval_skills.engine.nightly.request import NightlyRequest
 from eval_skills.engine.nightly.summary import NightSummary
 from eval_skills.reporting.stopping import going_on_words
 from tests.engine.evaluations import MakePlan
 
 FIRST, SECOND = "20260101T000000Z-000a", "20260102T000000Z-000b"
+ASKED = SuitesAsked("/suites.yaml", {"s"})
 
 
 @pytest.fixture
@@ -45,16 +46,44 @@ def store(make_plan_of: MakePlan) -> Store:
     ],
 )
 def test_the_night_that_is_meant(store: Store, wanted: str, night: str) -> None:
-    assert interrupted_night(store, wanted) == night
+    assert interrupted_night(store, wanted, ASKED) == night
 
 
 def test_what_fits_several_nights_or_none_is_refused(store: Store) -> None:
     with pytest.raises(UsageError, match=r"202601 fits 4 runs in the interrupted nights of .*; give more of the id"):
-        interrupted_night(store, "202601")
+        interrupted_night(store, "202601", ASKED)
     with pytest.raises(UsageError, match=r"no run in the interrupted nights of .* begins with 2025"):
-        interrupted_night(store, "2025")
+        interrupted_night(store, "2025", ASKED)
     with pytest.raises(UsageError, match="'tonight' is not a run id"):
-        interrupted_night(store, "tonight")
+        interrupted_night(store, "tonight", ASKED)
+
+
+@pytest.fixture
+def weekly(store: Store) -> Store:
+    """The same store, in which the second night is one of another file."""
+    folder = store.run_folder(SECOND.replace("T000000Z", "T000030Z"))
+    manifest = store.manifest(folder.name)
+    other = {"night": SECOND, "suite": "week", "suites": "/weekly.yaml"}
+    write_manifest(folder, manifest.model_copy(update={"provenance": other}))
+    return store
+
+
+def test_a_night_of_other_suites_is_not_taken_up_and_lost(weekly: Store) -> None:
+    assert interrupted_night(weekly, "latest", ASKED) == FIRST
+    said = (
+        f"night {SECOND} is of the suites of /weekly.yaml, not of /suites.yaml; continue with: .* --suites /weekly.yaml --resume"
+    )
+    with pytest.raises(UsageError, match=said):
+        interrupted_night(weekly, SECOND, ASKED)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [SuitesAsked("/weekly.yaml", {"renamed"}), SuitesAsked("/moved.yaml", {"week"})],
+    ids=["suite-renamed", "file-moved"],
+)
+def test_a_night_goes_on_where_its_file_was_moved_or_changed(weekly: Store, asked: SuitesAsked) -> None:
+    assert interrupted_night(weekly, "latest", asked) == SECOND
 
 
 def night_in(store: Store) -> NightPlan:
