@@ -234,8 +234,9 @@ def _not_asked(request: EvaluateRequest, plan: RunPlan, manifest: Manifest) -> l
     if not request.skills or held_in_memory() is not None or plan.recordings is not None or plan.request.own_tests:
         return []  # of those that are there, such runs ask what was recorded, or what has tests
     of_the_run = {*plan.skills, *(skill.key for skill in manifest.skills)}
-    found = {skill.key for skill in skills_at(request.skills, plan.benchmark.subject).skills} - of_the_run
-    if not (new := sorted(key for key in found if not any(key in said for said in manifest.skipped))):
+    found = [each for each in skills_at(request.skills, plan.benchmark.subject).skills if each.key not in of_the_run]
+    skipped = "\n".join(manifest.skipped)  # there already, and could not be used
+    if not (new := sorted(each.key for each in found if str(each.folder) not in skipped)):
         return []
     was = "was" if len(new) == 1 else "were"
     return [f"{first_of(new, NAMED)} {was} not there when run {plan.run_id} began, and not asked in it; a new run asks all"]

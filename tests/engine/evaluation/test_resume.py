@@ -174,12 +174,16 @@ class TestWhatIsAsked:
     def test_p40_what_could_not_be_used_when_it_began_still_keeps_the_gate_shut(
         self, begin: Begin, resume: Begin, write_skill: Callable[..., Path], tmp_path: Path
     ) -> None:
-        (write_skill("broken") / "skill.json").write_text("{")
+        manifest = write_skill("broken") / "skill.json"
+        whole = manifest.read_text()
+        manifest.write_text("{")
         write_skill("moody")
         began = begin("a", skills=[str(tmp_path / "skills")])
         assert (began.skipped, list(began.skills)) == (1, ["moody@1.0.0"])
         rest = resume()
         assert (rest.skipped, rest.skips) == (1, began.skips)
+        manifest.write_text(whole)
+        assert resume(skills=[str(tmp_path / "skills")]).remarks == rest.remarks, "it was there when the run began"
 
     def test_a_skill_that_came_later_is_named(
         self, begin: Begin, resume: Begin, write_skill: Callable[..., Path], tmp_path: Path
