@@ -157,10 +157,10 @@ def calibration_of(row: Mapping[str, Any]) -> Calibration:
     return Calibration.model_validate({name: row[name] for name in _OF_CALIBRATION} | estimates)
 
 
-def last_calibrations(store: Store, benchmark_id: str) -> dict[tuple[str, str], Calibration]:
-    """The last calibration of every judge of a benchmark, by model and prompt."""
+def last_calibrations(store: Store, benchmark_id: str, version: str) -> dict[tuple[str, str], Calibration]:
+    """The last calibration of every judge of a benchmark, by model and prompt: of this version of it, else of any other."""
     rows = store.tables.rows("calibrations", CALIBRATION_SCHEMA.names)
-    ordered = sorted(rows, key=lambda row: (row["calibrated_at"], row["calibration_id"]))
+    ordered = sorted(rows, key=lambda row: (row["benchmark_version"] == version, row["calibrated_at"], row["calibration_id"]))
     return {(row["model"], row["prompt"]): calibration_of(row) for row in ordered if row["benchmark_id"] == benchmark_id}
 
 

@@ -102,8 +102,9 @@ def land_calibrations(store: Store, found: Mapping[str, Calibration], *, force: 
 
 
 def _current(store: Store, calibration: Calibration) -> Calibration | None:
-    last = last_calibrations(store, calibration.benchmark_id).get((calibration.model, calibration.prompt))
-    return last if last and last.benchmark_version == calibration.benchmark_version else None
+    version = calibration.benchmark_version
+    last = last_calibrations(store, calibration.benchmark_id, version).get((calibration.model, calibration.prompt))
+    return last if last and last.benchmark_version == version else None
 
 
 def _remarks(calibration: Calibration, replaced: Calibration | None) -> Iterator[str]:

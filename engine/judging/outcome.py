@@ -215,7 +215,8 @@ def add_judge_figures(
     from eval_skills.core.store.rows import judged_pairs, last_calibrations
 
     benchmark_id = str(items["benchmark_id"].iloc[0]) if "benchmark_id" in items else reports[0].benchmark_id
-    calibrations = last_calibrations(store, benchmark_id)
+    version = str(reports[0].evaluator_metadata.get("benchmarkVersion", ""))
+    calibrations = last_calibrations(store, benchmark_id, version)
     changed = {
         judge: what
         for judge, calibration in calibrations.items()
@@ -225,7 +226,6 @@ def add_judge_figures(
     completed = []
     for report in reports:
         own = items[(items["skill_id"] == report.skill_id) & (items["skill_version"] == report.skill_version)]
-        version = str(report.evaluator_metadata.get("benchmarkVersion", ""))
         figures = judge_figures(own, known, version)
         if figures is not None:
             metadata = report.evaluator_metadata | {KEY: figures.to_json()}

@@ -13,26 +13,35 @@ from eval_skills.core.store.schema import CALIBRATION_SCHEMA, PREFERENCE_SCHEMA
 MOMENT = datetime(2026, 11, 22, 8, tzinfo=UTC)
 
 
-def made(at: datetime = MOMENT, model: str = "openai/one", judge: float = 1.0, benchmark: str = "b") -> Calibration:
+def made(at: datetime = MOMENT, model: str = "openai/one", judge: float = 1.0, about: str = "b@1.0.0") -> Calibration:
     items = [LabelledItem("t", 1.0, True, judge, judge >= 0.7), LabelledItem("u", 0.0, False, 0.0, False)]
-    return calibrate(items, benchmark_id=benchmark, benchmark_version="1.0.0", model=model, prompt="p 1", at=at)
+    benchmark, _, version = about.partition("@")
+    return calibrate(items, benchmark_id=benchmark, benchmark_version=version, model=model, prompt="p 1", at=at)
 
 
 def test_a_calibration_comes_back_as_it_was(store: Store) -> None:
     found = made()
     place = land_rows(store, "calibrations", "20261122T080000Z-0001", [calibration_row(found, "20261122T080000Z-0001")])
     assert place.endswith("calibrations/date=2026-11-22/20261122T080000Z-0001.parquet")
-    assert last_calibrations(store, "b") == {("openai/one", "p 1"): found}
+    assert last_calibrations(store, "b", "1.0.0") == {("openai/one", "p 1"): found}
     assert list(store.calibrations().columns) == CALIBRATION_SCHEMA.names
     assert store.query("SELECT count(*) AS n FROM calibrations")["n"].tolist() == [1]
 
 
 def test_the_last_one_of_a_judge_holds(store: Store) -> None:
     later = made(MOMENT + timedelta(days=1), judge=0.0)
-    others = [made(model="openai/two"), made(benchmark="c")]
+    others = [made(model="openai/two"), made(about="c@1.0.0")]
     for number, each in enumerate([later, made(), *others]):
         land_rows(store, "calibrations", f"20261122T08000{number}Z-000{number}", [calibration_row(each, "x")])
-    assert last_calibrations(store, "b") == {("openai/one", "p 1"): later, ("openai/two", "p 1"): others[0]}
+    assert last_calibrations(store, "b", "1.0.0") == {("openai/one", "p 1"): later, ("openai/two", "p 1"): others[0]}
+
+
+def test_a_later_one_of_another_version_hides_none_that_fits(store: Store) -> None:
+    own, later = made(), made(MOMENT + timedelta(days=1), about="b@2.0.0")
+    for number, each in enumerate([own, later]):
+        land_rows(store, "calibrations", f"20261122T08000{number}Z-000{number}", [calibration_row(each, "x")])
+    found = {version: last_calibrations(store, "b", version)["openai/one", "p 1"] for version in ("1.0.0", "2.0.0", "3.0.0")}
+    assert found == {"1.0.0": own, "2.0.0": later, "3.0.0": later}
 
 
 def test_preferences_are_a_table_and_a_view_and_are_told_by_model(store: Store) -> None:
@@ -57,4 +66,4 @@ def test_of_a_panel_each_vote_is_told_under_its_own_model(store: Store) -> None:
 
 
 def test_an_empty_store_knows_nothing(store: Store) -> None:
-    assert (last_calibrations(store, "b"), judged_pairs(store, "b")) == ({}, {})
+    assert (last_calibrations(store, "b", "1.0.0"), judged_pairs(store, "b")) == ({}, {})
