@@ -84,6 +84,7 @@ def judge_labels(request: CalibrateRequest, labels: Sequence[Label]) -> Labelled
         if label.task_id not in scorings:
             hint = nearest(label.task_id, scorings)
             raise InputError(f"line {label.line}: {benchmark.id} has no task {label.task_id!r}{hint}", source=request.labels)
+    _refuse_same_answers(labels, request.labels)
     needed = {name: scoring for name, scoring in scorings.items() if name in {label.task_id for label in labels}}
     remarks = check_judges_ready(needed)
     judged = asyncio.run(_all_judged(labels, scorings, request))
@@ -98,6 +99,26 @@ def judge_labels(request: CalibrateRequest, labels: Sequence[Label]) -> Labelled
         failed=len(failed),
         remarks=[*remarks, *judging_lines(judges_of(needed), "latest")],
     )
+
+
+def _refuse_same_answers(labels: Sequence[Label], source: str) -> None:
+    """The judge sees the task and the answer alone: two labels of both are one, or contradict each other.
+
+    Raises:
+        InputError: two labels of one answer to a task differ, or say of the same item what was said of it; the message names the
+            lines.
+    """
+    first: dict[tuple[str, str | None], Label] = {}
+    items: set[tuple[str, str | None, str | None, int | None]] = set()
+    for label in labels:
+        other = first.setdefault((label.task_id, label.answer), label)
+        again = f"line {label.line} labels the same answer to task {label.task_id!r} as line {other.line}"
+        if label.score != other.score:
+            said = f"{again}, with {label.score:g} where that says {other.score:g}; keep the one that is right"
+            raise InputError(said, source=source)
+        if (item := (label.task_id, label.answer, label.skill, label.run_index)) in items:
+            raise InputError(f"{again}; keep one, or tell their items apart with skill_id or run_index", source=source)
+        items.add(item)
 
 
 def _failed(failed: Sequence[Verdict], judged: Sequence[Judged], request: CalibrateRequest) -> str:

@@ -267,6 +267,20 @@ class TestOfAnswersJudgedNow:
             now(answers("right", "wrong"), noJudgeCheck=True)
         assert Store(tmp_path / "store").calibrations().empty
 
+    @pytest.mark.parametrize(
+        ("second", "message"),
+        [
+            pytest.param({"label": 1}, "line 3 labels the same answer to task 't0' as line 2; keep one", id="repeated"),
+            pytest.param({"label": 0}, "line 3 .* as line 2, with 0 where that says 1; keep the one", id="contradictory"),
+            pytest.param({"label": 0, "run_index": 1}, "with 0 where that says 1", id="contradictory-of-another-run"),
+        ],
+    )
+    def test_one_answer_has_one_label(self, now: Any, model: ScriptedModel, second: dict[str, Any], message: str) -> None:
+        first = {"task_id": "t0", "label": 1, "answer": "x", "run_index": 0 if "run_index" in second else ""}
+        with pytest.raises(UserError, match=message):
+            now([first, first | second])
+        assert not model.asked
+
     def test_a_spent_budget_keeps_nothing(self, now: Any, model: ScriptedModel, tmp_path: Path) -> None:
         llm = {"model": "openai/one", "apiBase": model.url, "inputPrice": 0.0, "outputPrice": 1_000.0}
         rows = [{"task_id": "t0", "label": 1, "answer": "x" * n} for n in range(1, 5)]
