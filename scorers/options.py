@@ -237,7 +237,7 @@ class PanelOptions:
             raise InputError("model and models exclude each other; keep one", path="models")
         if self.temperature is not None and self.votes == 1:
             raise InputError("it is for several votes; set votes, or llm.temperature for every question", path="temperature")
-        if len(self.models) > 1 and None in self.models and (run := self.settings.llm.model) in self.models:
+        if len(self.models) > 1 and None in self.models and (run := (self.settings.llm.model or "").strip()) in self.models:
             raise InputError(f"null is the run's model, which is {run!r} and named as well; keep one", path="models")
         models = self.models if self.model is None else (self.model,)
         panel = Panel(models=models, votes=self.votes, temperature=self.temperature, aggregate=self.aggregate or "median")

@@ -155,7 +155,7 @@ class Panel:
     once.
 
     Raises:
-        InputError: a model is named twice, or there is none; too many models or votes.
+        InputError: a model is named twice or with a space around it, or there is none; too many models or votes.
     """
 
     models: tuple[str | None, ...] = (None,)
@@ -168,6 +168,9 @@ class Panel:
             raise InputError("the list is empty; name the models that vote", path="models")
         if len(self.models) > MAX_MODELS:
             raise InputError(f"at most {MAX_MODELS} models vote, got {len(self.models):,}", path="models")
+        spaced = next((name for name in self.models if name is not None and name != name.strip()), None)
+        if spaced is not None and len(self.models) > 1:
+            raise InputError(f"{spaced!r} begins or ends with a space; write {spaced.strip()!r}", path="models")
         if twice := next((name for name, often in Counter(self.models).items() if often > 1), None):
             raise InputError(f"{twice!r} is named twice; give it more votes with votes instead", path="models")
         if not 1 <= self.votes <= MAX_VOTES:

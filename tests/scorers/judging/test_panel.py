@@ -207,6 +207,9 @@ async def test_the_way_is_judged_by_a_panel_too(model: ScriptedModel, settings: 
         pytest.param({"models": []}, "models", "the list is empty", id="nobody"),
         pytest.param({"models": ["a/b", "a/b"]}, "models", "named twice", id="twice"),
         pytest.param(
+            {"models": ["a/b", "a/b "]}, "models", "'a/b ' begins or ends with a space; write 'a/b'", id="twice-by-a-space"
+        ),
+        pytest.param(
             {"models": [None, "openai/scripted"]}, "models", "the run's model, which is 'openai/scripted'", id="twice-by-null"
         ),
         pytest.param({"models": [f"a/{number}" for number in range(26)]}, "models", "at most 25 models", id="too-many-models"),
