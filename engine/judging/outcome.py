@@ -245,16 +245,18 @@ def _judged_by(judge: tuple[str, str], by_task: Mapping[str, tuple[str, str]], i
 def _changed_since(calibration: Calibration, items: pd.DataFrame, store: Store) -> str | None:
     """What of these items' benchmark is not as it was when their judge was calibrated, in words; None: nothing that is known.
 
-    The tasks of the run that the labels are about are compared one by one; where it is gone or had none of them, or the labels
-    had answers of their own, the benchmark as a whole.
+    The tasks of the run that the labels are about are compared one by one; where it is gone or had less than half of them, or the
+    labels had answers of their own, the benchmark as a whole, too.
     """
     if "task_digest" not in items or items.empty:
         return None
     then = _task_digests(store, calibration.run_id) if calibration.run_id is not None else {}
     pairs = set(zip(items["task_id"], items["task_digest"], strict=True))
-    if then.keys().isdisjoint(task for task, _ in pairs):
+    tasks = {task for task, _ in pairs}
+    if 2 * len(tasks & then.keys()) < len(tasks):
         digests = set(items["benchmark_digest"].dropna())
-        return "this benchmark" if calibration.benchmark_digest is not None and digests - {calibration.benchmark_digest} else None
+        if calibration.benchmark_digest is not None and digests - {calibration.benchmark_digest}:
+            return "this benchmark"
     changed = sorted({task for task, digest in pairs if digest is not None and digest not in then.get(task, {digest})})
     return f"{'task' if len(changed) == 1 else 'tasks'} {first_of(changed, 3)}" if changed else None
 

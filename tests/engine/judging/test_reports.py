@@ -353,6 +353,8 @@ def test_a_calibration_of_other_criteria_corrects_nothing(
     assert said == (False, "openai/scripted was calibrated before this benchmark changed; calibrate it again"), (
         "none of its tasks"
     )
+    said = corrected(only="t00", t001="Be brief.", t002="Be brief.")
+    assert said == (False, "openai/scripted was calibrated before this benchmark changed; calibrate it again"), "most are new"
     said = corrected(llm={"temperature": 1.5}, only="t00")
     hot = "openai/scripted (temperature 1.5) is not calibrated on this benchmark; see eval-skills judge calibrate"
     assert said == (False, hot)
