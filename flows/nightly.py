@@ -12,7 +12,8 @@ from prefect.states import Failed
 
 from eval_skills.core.text import plural
 from eval_skills.engine.nightly.execution import Evaluated, asked_of, confirmed, runs_of
-from eval_skills.engine.nightly.plan import NightPlan, held
+from eval_skills.engine.nightly.interruption import held
+from eval_skills.engine.nightly.plan import NightPlan
 from eval_skills.engine.nightly.request import NightlyRequest
 from eval_skills.engine.nightly.summary import NightSummary, NoSuiteRan
 from eval_skills.flows.lost_api import flow_result
@@ -49,7 +50,7 @@ def nightly(request: NightlyRequest) -> NightSummary:
     with not_planned("night"):
         night = open_night(request)
     describe_flow_run(f"night · {plural(len(night.suites), 'suite')} · {night.night_id}")
-    with held(night):
+    with held(night.store, night.night_id):
         summary = _night(request, night)
     if summary.nothing_ran:
         return cast("NightSummary", Failed(message=summary.line, data=NoSuiteRan(summary)))

@@ -19,7 +19,8 @@ from eval_skills.core.viewer_pages import run_page
 from eval_skills.engine.nightly.events import NightEvent, events_of, prune_old_items
 from eval_skills.engine.nightly.evidence import SuiteEvidence, SuiteRun, gather
 from eval_skills.engine.nightly.execution import concluded, record
-from eval_skills.engine.nightly.plan import NightPlan, SuiteHistory, plan_night
+from eval_skills.engine.nightly.history import SuiteHistory
+from eval_skills.engine.nightly.plan import NightPlan, plan_night
 from eval_skills.engine.nightly.request import NightlyRequest
 from eval_skills.engine.nightly.summary import NightEffect, NightSummary, SuiteOutcome, gone_explanation
 from eval_skills.reporting.diff.report import render_markdown

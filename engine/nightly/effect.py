@@ -10,7 +10,7 @@ from eval_skills.core.models import SkillCompletionReport
 from eval_skills.core.skill_effect import SkillEffect
 from eval_skills.core.store import Store
 from eval_skills.engine.nightly.evidence import SuiteRun, suite_run
-from eval_skills.engine.nightly.plan import SuiteHistory
+from eval_skills.engine.nightly.history import SuiteHistory
 from eval_skills.engine.nightly.request import Suite
 from eval_skills.engine.nightly.summary import NightEffect
 from eval_skills.engine.skill_effect.experiment import experiment_of, stored_effect

@@ -11,7 +11,7 @@ from eval_skills.core.models import SkillCompletionReport
 from eval_skills.core.store import Pruned, Store, land_rows, prune_items
 from eval_skills.core.store.effects import points_of
 from eval_skills.core.store.files import KEPT
-from eval_skills.engine.nightly.plan import LastNight, needed_runs
+from eval_skills.engine.nightly.history import LastNight, needed_runs
 from eval_skills.engine.nightly.summary import NightSummary, SkillOutcome, SuiteOutcome, gone_explanation
 from eval_skills.reporting.sections import forbidden_tool_alerts
 

@@ -18,7 +18,7 @@ from eval_skills.core.skill_effect import SkillEffect
 from eval_skills.core.store import Store
 from eval_skills.core.store.history import TaskOutcome, task_outcomes
 from eval_skills.engine.judging.outcome import failed_judging, failed_users, unjudged, unsimulated
-from eval_skills.engine.nightly.plan import LastNight, PastNight, SuiteHistory
+from eval_skills.engine.nightly.history import LastNight, PastNight, SuiteHistory
 from eval_skills.engine.nightly.request import Suite
 from eval_skills.engine.stored_runs.reports import read_source
 from eval_skills.reporting.diff.report import DiffDocument

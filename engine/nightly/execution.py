@@ -28,7 +28,8 @@ from eval_skills.engine.nightly.evidence import (
     last_good_runs,
     suite_run,
 )
-from eval_skills.engine.nightly.plan import NightPlan, held, plan_night
+from eval_skills.engine.nightly.interruption import held
+from eval_skills.engine.nightly.plan import NightPlan, plan_night
 from eval_skills.engine.nightly.request import NightlyRequest, Suite
 from eval_skills.engine.nightly.summary import NightSummary, SkillOutcome, SuiteOutcome
 from eval_skills.reporting.skill_effect.document import write_effect
@@ -214,7 +215,7 @@ def finish_night_without_prefect(request: NightlyRequest, night_id: str, lost: s
         RunError: results cannot be written.
     """
     night = plan_night(request.model_copy(update={"resume": night_id}))
-    with held(night):
+    with held(night.store, night.night_id):
         runs = runs_of(night, [_in_process(each, lost) for each in asked_of(night)])
         evidence = gather(night.store, night.night_id, runs, night.histories, night.baseline)
         fresh, _ = confirmed(night, evidence, lambda asked: [_in_process(each, lost) for each in asked])

@@ -17,7 +17,7 @@ from eval_skills.core.skill_effect import FailOn, SkillEffect, gate_failures
 from eval_skills.core.store import Pruned
 from eval_skills.core.store.effects import EffectPoint
 from eval_skills.core.text import plural
-from eval_skills.engine.nightly.plan import LastNight, SuiteHistory
+from eval_skills.engine.nightly.history import LastNight, SuiteHistory
 from eval_skills.reporting.diff.report import DiffDocument
 
 SHOWN: tuple[NightVerdict, ...] = ("regressed", "suspect", "flaky", "recovered", "better")

@@ -9,7 +9,7 @@ import pytest
 from eval_skills.cli.commands.nightly import _show, _show_suite
 from eval_skills.core.models import SkillCompletionReport
 from eval_skills.core.nightly.evidence import Classification
-from eval_skills.engine.nightly.plan import LastNight
+from eval_skills.engine.nightly.history import LastNight
 from eval_skills.engine.nightly.summary import NightSummary, SkillOutcome, SuiteOutcome
 
 

@@ -16,7 +16,7 @@ from eval_skills.core.nightly.comparisons import compare_tallies
 from eval_skills.core.nightly.evidence import Against, Classification, NightVerdict, Rule
 from eval_skills.core.store import table_of
 from eval_skills.engine.nightly.events import FORBIDDEN_TOOL, NOT_JUDGED, events_of
-from eval_skills.engine.nightly.plan import LastNight
+from eval_skills.engine.nightly.history import LastNight
 from eval_skills.engine.nightly.summary import NightSummary, SkillOutcome, SuiteOutcome, gone_explanation
 from eval_skills.reporting.nightly import ClassifiedSkill, ranking_markdown
 

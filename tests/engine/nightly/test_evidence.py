@@ -22,7 +22,7 @@ from eval_skills.core.store import Store, land_items, land_reports, table_of
 from eval_skills.engine.nightly.events import prune_old_items, record_night
 from eval_skills.engine.nightly.evidence import SuiteEvidence, SuiteRun, gather, gone, last_good_runs, suite_run
 from eval_skills.engine.nightly.execution import suite_outcome
-from eval_skills.engine.nightly.plan import LastNight, PastNight, SuiteHistory, needed_runs, suite_history
+from eval_skills.engine.nightly.history import LastNight, PastNight, SuiteHistory, needed_runs, suite_history
 from eval_skills.engine.nightly.request import Suite
 from eval_skills.engine.nightly.summary import NightSummary, SkillOutcome, SuiteOutcome
 

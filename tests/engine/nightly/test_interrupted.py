@@ -14,7 +14,8 @@ from eval_skills.core.store import Store, write_manifest
 from eval_skills.engine.evaluation.session import manifest_of
 from eval_skills.engine.nightly.events import record_night
 from eval_skills.engine.nightly.execution import record
-from eval_skills.engine.nightly.plan import NightPlan, SuitesAsked, begun_runs, held, interrupted_night
+from eval_skills.engine.nightly.interruption import SuitesAsked, begun_runs, held, interrupted_night
+from eval_skills.engine.nightly.plan import NightPlan
 from eval_skills.engine.nightly.request import NightlyRequest
 from eval_skills.engine.nightly.summary import NightSummary
 from eval_skills.reporting.stopping import going_on_words
@@ -91,16 +92,15 @@ def night_in(store: Store) -> NightPlan:
 
 
 def test_a_night_that_goes_on_is_not_taken_up_by_another_process(store: Store) -> None:
-    with held(night_in(store)), pytest.raises(UsageError, match=f"night {FIRST} is being written by process {os.getpid()}; wait"):
+    with held(store, FIRST), pytest.raises(UsageError, match=f"night {FIRST} is being written by process {os.getpid()}; wait"):
         begun_runs(store, FIRST)
     assert list(begun_runs(store, FIRST).suites) == ["s"]
 
 
 def test_a_night_that_was_recorded_since_it_was_planned_does_not_go_on(store: Store) -> None:
-    night = night_in(store)
     record_night(store, NightSummary(night_id=FIRST, store=store.path, suites=[]))
 
-    with pytest.raises(UsageError, match=f"night {FIRST} is finished and recorded"), held(night):
+    with pytest.raises(UsageError, match=f"night {FIRST} is finished and recorded"), held(store, FIRST):
         pytest.fail("it goes on")
 
 

@@ -1,0 +1,159 @@
+"""The history of a suite in the store: its good nights, the nights since, and what regressed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from eval_skills.core.models import SkillCompletionReport
+from eval_skills.core.nightly.evidence import BAD, POOLED, WATCHED, LostEvidence
+from eval_skills.core.store import Store
+from eval_skills.core.store.effects import EffectPoint, effect_points
+
+
+@dataclass(frozen=True, slots=True)
+class PastNight:
+    """A skill's row of an earlier night whose items are still stored. `judge` is None where no model judged, or it is unknown."""
+
+    night_id: str
+    run_id: str
+    confirm_run_id: str | None
+    skill_id: str
+    skill_version: str
+    benchmark_id: str | None
+    good: bool
+    judge: str | None
+
+    @property
+    def runs(self) -> set[str]:
+        """The runs with its items; fresh runs count where the night was not good."""
+        return {self.run_id} if self.good or not self.confirm_run_id else {self.run_id, self.confirm_run_id}
+
+
+@dataclass(frozen=True, slots=True)
+class LastNight:
+    """The last night in which a skill was evaluated, and its run then."""
+
+    skill_id: str
+    skill_version: str
+    night_id: str
+    run_id: str
+
+    @property
+    def skill_key(self) -> str:
+        """``id@version``."""
+        return f"{self.skill_id}@{self.skill_version}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuiteHistory:
+    """The past nights of a suite's skills, oldest first.
+
+    `lost` is by skill. `points` are the completion rates of every night by ``id@version``, oldest first. `last` are the skills of
+    the suite's last night that had any, also those that were gone in it. `effects` are the differences that an Agent Skill made
+    in each night, oldest first. `of_others`: the suite has no nights of its own, and these are those of others.
+    """
+
+    nights: list[PastNight] = field(default_factory=list)
+    lost: dict[str, LostEvidence] = field(default_factory=dict)
+    points: dict[str, list[tuple[str, float]]] = field(default_factory=dict)
+    last: list[LastNight] = field(default_factory=list)
+    effects: list[EffectPoint] = field(default_factory=list)
+    of_others: bool = False
+
+    def of(self, skill_id: str, version: str | None = None, judge: str | None = None, most: int = WATCHED) -> list[PastNight]:
+        """The skill's good nights, at most so many, and those since the last of them; of every version where `version` is None.
+
+        A night with another judge is left out; None is unknown, and goes with all.
+        """
+        own = [night for night in self.nights if night.skill_id == skill_id and version in (None, night.skill_version)]
+        own = [night for night in own if judge is None or night.judge in (None, judge)]
+        good = [night for night in own if night.good][-most:]
+        return [*good, *(night for night in own if not good or night.night_id > good[-1].night_id)]
+
+    def lost_by(self, report: SkillCompletionReport) -> LostEvidence | None:
+        """What the skill lost in an earlier night, also if its version has changed since."""
+        return self.lost.get(report.skill_key) or self.lost.get(report.skill_id)
+
+    def needed(self) -> set[str]:
+        """The runs that later nights are compared with."""
+        skills = {(night.skill_id, version) for night in self.nights for version in (None, night.skill_version)}
+        return {run for skill in skills for night in self.of(*skill, most=POOLED) for run in night.runs}
+
+
+def suite_history(store: Store, suite: str, before: str | None = None) -> SuiteHistory:
+    """The suite's history, from the table of nights, or of those `before` a night.
+
+    One that never ran, which may be another one under a new name, has the nights of all suites of the store (`of_others`).
+    """
+    own = [row for row in _rows(store, suite) if before is None or row["night_id"] < before]
+    rows = own or [row for row in _rows(store, None) if before is None or row["night_id"] < before]
+    landed = store.tables.files("items")
+    nights = [_past_night(row) for row in rows if row["skill_id"] is not None and row["run_id"] in landed]
+    if not own:
+        return SuiteHistory(nights=nights, of_others=True)
+    return SuiteHistory(nights=nights, lost=_lost(rows), points=_points(rows), last=_last(rows), effects=_effects(store, rows))
+
+
+def _effects(store: Store, rows: Iterable[dict[str, Any]]) -> list[EffectPoint]:
+    runs = {row["run_id"]: row["night_id"] for row in rows if row["run_id"] is not None}
+    return effect_points(store, runs) if runs else []
+
+
+def _last(rows: Iterable[dict[str, Any]]) -> list[LastNight]:
+    of_skills = [row for row in rows if row["skill_id"] is not None]
+    evaluated = {
+        (row["skill_id"], row["skill_version"]): (row["night_id"], row["run_id"]) for row in of_skills if row["verdict"] != "gone"
+    }
+    latest = max((row["night_id"] for row in of_skills), default="")
+    skills = sorted({(row["skill_id"], row["skill_version"]) for row in of_skills if row["night_id"] == latest})
+    return [LastNight(*skill, *evaluated[skill]) for skill in skills if skill in evaluated]
+
+
+def _past_night(row: dict[str, Any]) -> PastNight:
+    """Whether it was good is read off the verdict: earlier versions wrote that of the suite."""
+    names = ("night_id", "run_id", "confirm_run_id", "skill_id", "skill_version", "benchmark_id", "judge")
+    return PastNight(**{name: row[name] for name in names}, good=row["verdict"] not in BAD)
+
+
+def needed_runs(store: Store) -> set[str]:
+    """The runs that later nights need, of every suite in the store: the good nights of its skills, those since, its baseline."""
+    rows = _rows(store, None)
+    needed: set[str] = set()
+    for suite in {row["suite"] for row in rows}:
+        needed |= suite_history(store, suite).needed()
+        needed |= {row["baseline"] for row in [row for row in rows if row["suite"] == suite][-1:] if row["baseline"]}
+    return needed
+
+
+def _rows(store: Store, suite: str | None) -> list[dict[str, Any]]:
+    import pyarrow.dataset as ds
+
+    condition = None if suite is None else ds.field("suite") == suite
+    return list(store.tables.dataset("nights").to_table(filter=condition).sort_by("night_id").to_pylist())
+
+
+def _lost(rows: Iterable[dict[str, Any]]) -> dict[str, LostEvidence]:
+    lost: dict[str, LostEvidence] = {}
+    for row in rows:
+        if row["skill_id"] is None or row["verdict"] in ("failed", "gone"):
+            continue
+        for name in (f"{row['skill_id']}@{row['skill_version']}", row["skill_id"]):
+            lost.pop(name, None)
+            if row["expected_rate"] is not None:  # regressed, or could not be judged since
+                lost[name] = LostEvidence(
+                    tasks=row["moved_tasks"],
+                    expected_rate=row["expected_rate"],
+                    observed_rate=row["observed_rate"],
+                    since=row["since_night_id"],
+                )
+    return lost
+
+
+def _points(rows: Iterable[dict[str, Any]]) -> dict[str, list[tuple[str, float]]]:
+    points: dict[str, list[tuple[str, float]]] = {}
+    for row in rows:
+        if row["completion_rate"] is not None and row["verdict"] != "failed":
+            points.setdefault(f"{row['skill_id']}@{row['skill_version']}", []).append((row["night_id"], row["completion_rate"]))
+    return points
