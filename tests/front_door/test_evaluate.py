@@ -408,7 +408,10 @@ def test_a_function_that_takes_its_input_for_a_key_of_it_is_told_how_to_get_the_
     def broken(q: Any) -> str:
         return str(q["q"] + 1)
 
-    result = es.evaluate([shout, broken], {"input": {"q": "x"}, "expected": "X"})
+    def other(text: Any) -> str:
+        return str(text.upper())
+
+    result = es.evaluate([shout, broken, other], {"input": {"q": "x"}, "expected": "X"})
     [remark] = result.remarks
     assert remark.endswith("took it for the value of the input's key q: write shout(*, q) to get the keys as arguments")
 

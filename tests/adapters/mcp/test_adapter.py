@@ -145,6 +145,14 @@ async def test_what_is_no_answer_is_an_error_of_its_kind(
         raise error
 
 
+async def test_a_line_with_the_id_of_a_question_that_is_no_answer_ends_no_call(tmp_path: Path) -> None:
+    lines = (
+        '{"jsonrpc":"2.0","id":ID,"method":"roots/list",}',
+        '{"jsonrpc":"2.0","id":ID,"result":{"content":[{"type":"text","text":"b"}]}}',
+    )
+    assert (await ask(mcp_skill(tmp_path, by_hand(), "garbled"), {"line": "\n".join(lines)})).output == "b"
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("tool", ["backtracks", "doubles"])
 async def test_p08_a_schema_that_its_server_declares_holds_up_nobody(

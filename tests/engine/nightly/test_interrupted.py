@@ -4,17 +4,29 @@ from __future__ import annotations
 
 import os
 import re
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
+from time import sleep
 
 import pytest
 
 from eval_skills.core.errors import RunError, UsageError
 from eval_skills.core.store import Store, write_manifest
+from eval_skills.engine.evaluation import resume
 from eval_skills.engine.evaluation.session import manifest_of
 from eval_skills.engine.nightly.events import record_night
 from eval_skills.engine.nightly.execution import record
-from eval_skills.engine.nightly.interruption import SuitesAsked, begun_runs, held, interrupted_night
+from eval_skills.engine.nightly.interruption import (
+    FLOW_RUN,
+    SuitesAsked,
+    begun_runs,
+    held,
+    interrupted_night,
+    night_begun_by,
+)
 from eval_skills.engine.nightly.plan import NightPlan
 from eval_skills.engine.nightly.request import NightlyRequest
 from eval_skills.engine.nightly.summary import NightSummary
@@ -95,6 +107,26 @@ def test_a_night_that_goes_on_is_not_taken_up_by_another_process(store: Store) -
     with held(store, FIRST), pytest.raises(UsageError, match=f"night {FIRST} is being written by process {os.getpid()}; wait"):
         begun_runs(store, FIRST)
     assert list(begun_runs(store, FIRST).suites) == ["s"]
+
+
+def test_a_flow_run_waits_for_the_process_that_still_works_at_its_night(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    [run_id] = begun_runs(store, FIRST).suites.values()
+    manifest = store.manifest(run_id)
+    provenance = manifest.provenance | {FLOW_RUN: "own"}
+    write_manifest(store.run_folder(run_id), manifest.model_copy(update={"provenance": provenance}))
+    waiting = threading.Event()
+
+    def wait(_: float) -> None:
+        waiting.set()
+        sleep(0.01)
+
+    monkeypatch.setattr(resume, "sleep", wait)
+    with ThreadPoolExecutor() as threads, held(store, FIRST):
+        found = threads.submit(night_begun_by, "own", store, datetime(2026, 1, 1, tzinfo=UTC))
+        assert waiting.wait(10)
+        assert not found.done()
+        record_night(store, NightSummary(night_id=FIRST, store=store.path, suites=[]))
+    assert found.result(10) is None, "the other process recorded it"
 
 
 def test_a_night_that_was_recorded_since_it_was_planned_does_not_go_on(store: Store) -> None:
