@@ -19,7 +19,7 @@ from eval_skills.benchmarks.own_tests import TEST_FILES, load_own_tests
 from eval_skills.core.config.values import LOCAL
 from eval_skills.core.errors import InputError, UsageError, UserError
 from eval_skills.core.fingerprint import digest_of_folder, digest_of_json
-from eval_skills.core.models import Attempt, Benchmark, EvalTask, Skill
+from eval_skills.core.models import Benchmark, EvalTask, Skill
 from eval_skills.core.models.base import collection_paused
 from eval_skills.core.redaction import short_secrets, values_of_variables
 from eval_skills.core.skills import Discovery, InvalidSkill, load_skills, refuse_duplicates
@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from eval_skills.core.models import Benchmark, Skill
     from eval_skills.core.models.task import Subject
     from eval_skills.engine.evaluation.baseline import Baseline
+    from eval_skills.engine.evaluation.replaced import Replaced
     from eval_skills.scorers.judging import Judges
 
 
@@ -85,10 +86,9 @@ class Item:
 class RunPlan:
     """Everything a run needs, checked. `items` are the ones still to do, `finished` counts those that are done.
 
-    `tried_before` are the attempts of an earlier call at items that are asked again, where these may have called a forbidden
-    tool. `remarks` are notes for the user that stop nothing. `began` is when the run really started, whatever its date is. With
-    `recordings` nothing is called: the items are those of recorded runs. With `baseline` they are all that may be needed, and
-    `decisions` say at the end why no more were.
+    `replaced` are the results that items have already which are asked again. `remarks` are notes for the user that stop nothing.
+    `began` is when the run really started, whatever its date is. With `recordings` nothing is called: the items are those of
+    recorded runs. With `baseline` they are all that may be needed, and `decisions` say at the end why no more were.
     """
 
     run_id: str
@@ -107,7 +107,7 @@ class RunPlan:
     recordings: Recordings | None = None
     baseline: Baseline | None = None
     decisions: list[Decision] = field(default_factory=list)
-    tried_before: dict[Item, list[Attempt]] = field(default_factory=dict)
+    replaced: dict[Item, Replaced] = field(default_factory=dict)
 
     @property
     def skips(self) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from time import sleep
@@ -14,7 +14,7 @@ from eval_skills.core.config.options import option_of
 from eval_skills.core.config.values import RunLimits
 from eval_skills.core.documents.loading import validate_known
 from eval_skills.core.errors import UsageError
-from eval_skills.core.models import Attempt, Model
+from eval_skills.core.models import Model
 from eval_skills.core.models.base import collection_paused
 from eval_skills.core.store import Manifest, Store
 from eval_skills.core.store.files import RunLock
@@ -24,7 +24,7 @@ from eval_skills.core.store.retention import pruned_words
 from eval_skills.core.text import first_of, plural
 from eval_skills.engine.definition.benchmark import digests_of_the_same
 from eval_skills.engine.definition.request import EvaluateRequest
-from eval_skills.engine.evaluation.plan import Item, RunPlan, folders_at, make_plan, skills_at
+from eval_skills.engine.evaluation.plan import RunPlan, folders_at, make_plan, skills_at
 from eval_skills.engine.handover import held_in_memory
 from eval_skills.engine.stored_runs.reports import refuse_without_evaluator
 from eval_skills.engine.stored_runs.run_ids import LATEST, named_run
@@ -130,15 +130,16 @@ def rest_of(plan: RunPlan) -> RunPlan:
 
 
 def _rest(plan: RunPlan, table: pa.Table) -> RunPlan:
-    done = _finished(table, except_errors=plan.request.retry_errors)
-    left = plan.narrowed([item for item in plan.items if item.key not in done])
-    return replace(left, tried_before=_open_attempts(table, left.items)) if plan.request.retry_errors else left
-
-
-def _finished(table: pa.Table, *, except_errors: bool) -> set[ItemKey]:
-    again = {"error", "timeout"} if except_errors else set()
     rows = table.select([*_KEY, "status"]).to_pylist()
-    return {_key_of(row) for row in rows if row["status"] not in again}
+    keys = [_key_of(row) for row in rows]
+    again = {"error", "timeout"} if plan.request.retry_errors else set()
+    done = {key for key, row in zip(keys, rows, strict=True) if row["status"] not in again}
+    left = plan.narrowed([item for item in plan.items if item.key not in done])
+    if not again:
+        return left
+    from eval_skills.engine.evaluation.replaced import replaced_results  # which most runs have no use for
+
+    return replace(left, replaced=replaced_results(table, keys, left.items))
 
 
 _KEY = ("skill_id", "skill_version", "task_id", "run_index")
@@ -146,18 +147,6 @@ _KEY = ("skill_id", "skill_version", "task_id", "run_index")
 
 def _key_of(row: dict[str, Any]) -> ItemKey:
     return f"{row['skill_id']}@{row['skill_version']}", row["task_id"], row["run_index"]
-
-
-def _open_attempts(table: pa.Table, items: Iterable[Item]) -> dict[Item, list[Attempt]]:
-    """The attempts at these items of which it is open whether they called a forbidden tool; what they cost was counted then."""
-    rows = table.select([*_KEY, "forbidden_unknown", "attempts"]).to_pylist()
-    found = {_key_of(row): row["attempts"] for row in rows if row["forbidden_unknown"]}
-    return {item: [_without_calls(each) for each in found[item.key]] for item in items if item.key in found}
-
-
-def _without_calls(attempt: dict[str, Any]) -> Attempt:
-    known = {name: attempt[name] for name in ("started_at", "latency_ms", "error_kind")}
-    return Attempt(**known, called=None)
 
 
 def _run_id(store: Store, wanted: str) -> str:

@@ -201,7 +201,8 @@ class RunSession:
         Raises:
             ItemLeft: the run ended before the skill's service was asked.
         """
-        if self._cache is not None or self._trace is not None or self.plan.tried_before:
+        is_open = any(self._open_attempts(item) for item in items)
+        if self._cache is not None or self._trace is not None or is_open:
             return [await self.attempt(items[0], last=last, task_run_id=task_run_id)]
         for_s = 0.0 if self.plan.request.fail_fast else min(UNREPORTED_S, self.limits.unwatched_s)
         noted: list[Outcome] = []
@@ -244,12 +245,17 @@ class RunSession:
             self._observer.throttled(throttled)
 
     async def _outcome(self, item: Item) -> Outcome:
-        earlier = self._attempts.get(item) or self.plan.tried_before.get(item, [])
+        earlier = self._attempts.get(item) or self._open_attempts(item)
         if self._cache is None or earlier:
             return await self._asked(item, earlier)
         async with self._cache.turn(item):
             kept = await self._cache.outcome(item)  # which was paid for when it was asked
             return await self._asked(item, earlier) if kept is None else kept
+
+    def _open_attempts(self, item: Item) -> list[Attempt]:
+        """The attempts of earlier calls of the run at this item of which it is open whether they called a forbidden tool."""
+        replaced = self.plan.replaced.get(item)
+        return replaced.attempts if replaced is not None and replaced.is_open else []
 
     async def _asked(self, item: Item, earlier: list[Attempt]) -> Outcome:
         token = run_is_over.set(lambda: not self.may_attempt(item))
@@ -286,6 +292,8 @@ class RunSession:
 
     def _finish(self, item: Item, outcome: Outcome, task_run_id: str | None) -> None:
         result = outcome.result.model_copy(update={"flow_run_id": self._flow_run_id, "task_run_id": task_run_id})
+        if (replaced := self.plan.replaced.get(item)) is not None:
+            result = replaced.added_to(result)
         if self._recorder is not None:
             self._recorder.add(result)  # first: what the journal has is not asked again
         try:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 from math import inf
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -28,6 +29,7 @@ class Spending:
     def __init__(self) -> None:
         self.cost_usd, self.tokens = 0.0, 0
         self.without_cost, self.without_tokens, self._items = set[ItemKey](), set[ItemKey](), set[ItemKey]()
+        self._recorded = set[tuple[ItemKey, datetime]]()
 
     @property
     def items(self) -> int:
@@ -44,33 +46,44 @@ class Spending:
         if tokens is None:
             self.without_tokens.add(item)
 
-    def add_recorded(self, key: ItemKey, result: dict[str, Any], earlier: Iterable[tuple[float | None, int | None]]) -> None:
-        """An item as it was recorded: its last attempt is its own, `earlier` are those before."""
-        for cost_usd, tokens in earlier:
+    def add_recorded(self, key: ItemKey, result: Mapping[str, Any], attempts: Sequence[Mapping[str, Any]]) -> None:
+        """An item as it was recorded: its last attempt is its own, the `attempts` before it hold what they took.
+
+        A result that took the place of another repeats the attempts of that one: each counts once. An answer that was kept from
+        another run cost this one nothing, and neither did the attempts that it took there.
+        """
+        is_kept = KEPT_ANSWER in {reason["code"] for reason in result["reasons"] or ()}
+        for each in attempts[:-1]:
+            took = each["cost_usd"], each["tokens"]
+            if not (is_kept and took == (None, None)):
+                self._add_once(key, each["started_at"], *took)
+        if not is_kept:
+            parts = result["prompt_tokens"], result["completion_tokens"]
+            began = attempts[-1]["started_at"] if attempts else result["started_at"]
+            self._add_once(key, began, result["cost_usd"], None if None in parts else sum(parts))
+
+    def _add_once(self, key: ItemKey, began: datetime, cost_usd: float | None, tokens: int | None) -> None:
+        if (key, began) not in self._recorded:
+            self._recorded.add((key, began))
             self.add(key, cost_usd, tokens)
-        parts = result["prompt_tokens"], result["completion_tokens"]
-        self.add(key, result["cost_usd"], None if None in parts else sum(parts))
 
 
 _COLUMNS = [
-    "skill_id", "skill_version", "task_id", "run_index", "attempts", "prompt_tokens", "completion_tokens", "cost_usd", "reasons",
+    "skill_id", "skill_version", "task_id", "run_index", "started_at", "attempts", "reasons", "prompt_tokens",
+    "completion_tokens", "cost_usd",
 ]  # fmt: skip
 
 
 def spent_before(store: Store, run_id: str) -> Spending:
-    """What all earlier calls of a run used, by its journal (every line, also those of items that were tried again) and by what
-    has landed. Answers that were kept from other runs cost this one nothing."""
+    """What all earlier calls of a run used, by what has landed and by every line of its journal."""
     found = Spending()
     for batch in store.tables.batches("items", run_id):
         for row in batch.select(_COLUMNS).to_pylist():
-            if KEPT_ANSWER in {reason["code"] for reason in row["reasons"] or ()}:
-                continue
             key = (f"{row['skill_id']}@{row['skill_version']}", row["task_id"], row["run_index"])
-            found.add_recorded(key, row, [(each["cost_usd"], each["tokens"]) for each in (row["attempts"] or ())[:-1]])
+            found.add_recorded(key, row, row["attempts"] or ())
     for result in read_journal(store.journal_path(run_id)):
-        if KEPT_ANSWER in {reason.code for reason in result.reasons}:
-            continue
-        found.add_recorded(result.key, dict(result), [(each.cost_usd, each.tokens) for each in result.attempts[:-1]])
+        row = dict(result) | {"reasons": [dict(reason) for reason in result.reasons]}
+        found.add_recorded(result.key, row, [dict(attempt) for attempt in result.attempts])
     return found
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from eval_skills.core.metrics.reports import skill_reports
-from eval_skills.core.models import Attempt, Benchmark
+from eval_skills.core.models import Benchmark
 from eval_skills.core.store import Journal, read_journal, results_of, table_of
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.evaluation.execution import Outcome
@@ -19,6 +19,7 @@ from eval_skills.engine.evaluation.executor import LocalExecutor
 from eval_skills.engine.evaluation.in_process import evaluate_in_process
 from eval_skills.engine.evaluation.observer import NullObserver
 from eval_skills.engine.evaluation.plan import make_plan
+from eval_skills.engine.evaluation.replaced import Replaced
 from eval_skills.engine.evaluation.resume import resumed_plan
 from eval_skills.engine.evaluation.session import RunSession
 
@@ -163,8 +164,10 @@ async def test_nor_does_an_item_that_is_one_of_several(
     task = {"inputData": "?", "expected": {"forbiddenTools": ["pay"], "output": {"contains": ["ok"]}}}
     (tmp_path / "tasks.json").write_text(json.dumps([{"id": name, **task} for name in "ab"]))
     plan = make_plan(make_request(tasks=str(tmp_path / "tasks.json"), timeout_ms=60_000))
-    earlier = Attempt(started_at=plan.began, error_kind="infra", called=None)
-    plan = replace(plan, tried_before={plan.items[1]: [earlier]})
+    async with LocalExecutor(plan) as here:
+        then = (await here.execute(plan.items[1], ())).result
+    open_then = then.model_copy(update={"status": "error", "passed": False, "error_kind": "infra", "forbidden_unknown": True})
+    plan = replace(plan, replaced={plan.items[1]: Replaced.of(open_then)})
     with Journal(tmp_path / "journal.jsonl") as journal:
         async with RunSession(plan, journal, NullObserver()) as session:
             left = plan.items

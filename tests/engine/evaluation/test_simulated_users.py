@@ -370,7 +370,7 @@ class TestAgain:
         again = make_request(tasks=str(tmp_path / "tasks.json"), resume=plan.run_id, retry_errors=True)
         assert evaluate_in_process(resumed_plan(again)).reports[0].summary.completion_rate == 1.0
         rows = Store(plan.store.path).query("SELECT user_requests, user_tokens FROM reports").values.tolist()
-        assert rows[-1] == [1, 120]
+        assert rows[-1] == [5, 600], "both conversations were paid"
 
     def test_judged_again_the_user_is_not_asked(self, planned: Callable[..., Any], model: ScriptedModel) -> None:
         model.otherwise = people = People(says("hello"), STOP)
