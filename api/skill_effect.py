@@ -16,7 +16,7 @@ from eval_skills.api.result import EvaluationResult
 from eval_skills.core.diff.model import Judgement
 from eval_skills.core.errors import RunError, UsageError
 from eval_skills.core.models import Benchmark, SkillCompletionReport
-from eval_skills.core.skill_effect import Arm, ArmComparison, ArmFigures, SkillEffect, TaskEffect
+from eval_skills.core.skill_effect.model import Arm, ArmComparison, ArmFigures, SkillEffect, TaskEffect
 from eval_skills.core.skills import load_skills
 from eval_skills.core.store import Store
 from eval_skills.core.store.files import short_lived_folder

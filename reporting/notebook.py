@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from eval_skills.core.diff.model import ReportDiff
 from eval_skills.core.models import SkillCompletionReport, TaskResult
-from eval_skills.core.skill_effect import SkillEffect
+from eval_skills.core.skill_effect.model import SkillEffect
 from eval_skills.reporting import numbers
 from eval_skills.reporting.context import ranked
 from eval_skills.reporting.diff.figures import lineage, shown_row, verdict_text

@@ -16,7 +16,7 @@ from prefect.states import Cancelled, Completed, Failed
 from prefect.tasks import Task
 
 from eval_skills.core.models import ItemResult, Ranking, SkillCompletionReport
-from eval_skills.core.skill_effect import SkillEffect
+from eval_skills.core.skill_effect.model import SkillEffect
 from eval_skills.core.store import Store, land
 from eval_skills.core.viewer_pages import effect_page, link_to, run_page
 from eval_skills.engine.definition.request import EvaluateRequest

@@ -26,7 +26,7 @@ from eval_skills.reporting.skill_effect.figures import (
 )
 
 if TYPE_CHECKING:
-    from eval_skills.core.skill_effect import SkillEffect
+    from eval_skills.core.skill_effect.model import SkillEffect
 
 TASKS_SHOWN, NAMES_SHOWN = 10, 10
 LEAST_TELLING_FIRST = ("turns", "time", "95 % interval", "cost", "tokens")

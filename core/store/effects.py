@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from eval_skills.core.diff.model import DifferenceInterval
-    from eval_skills.core.skill_effect import SkillEffect
+    from eval_skills.core.skill_effect.model import SkillEffect
     from eval_skills.core.store.store import Store
 
 EFFECT_COLUMNS = (

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from eval_skills.core.models import ItemResult, SkillCompletionReport
-    from eval_skills.core.skill_effect import SkillEffect
+    from eval_skills.core.skill_effect.model import SkillEffect
     from eval_skills.core.store.journal import ItemKey
     from eval_skills.core.store.layout import TableName
     from eval_skills.core.store.store import Store

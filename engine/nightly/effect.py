@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from eval_skills.core.errors import UserError
 from eval_skills.core.models import SkillCompletionReport
-from eval_skills.core.skill_effect import SkillEffect
+from eval_skills.core.skill_effect.model import SkillEffect
 from eval_skills.core.store import Store
 from eval_skills.engine.nightly.evidence import SuiteRun, suite_run
 from eval_skills.engine.nightly.history import SuiteHistory

@@ -14,7 +14,7 @@ from eval_skills.core.metrics.tasks import Tallies, count_tallies, merge_tallies
 from eval_skills.core.models import SkillCompletionReport
 from eval_skills.core.nightly.comparisons import SKILL_FILES, SKILL_VERSION, judged
 from eval_skills.core.nightly.evidence import Night, Rule, SkillNight
-from eval_skills.core.skill_effect import SkillEffect
+from eval_skills.core.skill_effect.model import SkillEffect
 from eval_skills.core.store import Store
 from eval_skills.core.store.history import TaskOutcome, task_outcomes
 from eval_skills.engine.judging.outcome import failed_judging, failed_users, unjudged, unsimulated

@@ -13,7 +13,8 @@ from eval_skills.core.errors import RunError
 from eval_skills.core.metrics.tasks import count_tallies
 from eval_skills.core.models import SkillCompletionReport
 from eval_skills.core.nightly.evidence import BAD, Against, Classification, NightVerdict
-from eval_skills.core.skill_effect import FailOn, SkillEffect, gate_failures
+from eval_skills.core.skill_effect.gate import FailOn, gate_failures
+from eval_skills.core.skill_effect.model import SkillEffect
 from eval_skills.core.store import Pruned
 from eval_skills.core.store.effects import EffectPoint
 from eval_skills.core.text import plural

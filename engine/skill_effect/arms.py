@@ -29,7 +29,7 @@ from eval_skills.core.errors import InfraError, InputError, UsageError
 from eval_skills.core.fingerprint import digest_of_folder
 from eval_skills.core.models import Benchmark
 from eval_skills.core.models.base import Model
-from eval_skills.core.skill_effect import Arm, chosen_arms
+from eval_skills.core.skill_effect.model import Arm, chosen_arms
 from eval_skills.core.store.files import PRIVATE, make_folder
 from eval_skills.core.text import plural
 from eval_skills.engine.definition.revisions import Repository

@@ -16,7 +16,8 @@ from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.fingerprint import canonical_json
 from eval_skills.core.models import Benchmark, EvalTask, SkillCompletionReport
 from eval_skills.core.models.base import Model
-from eval_skills.core.skill_effect import Arm, SkillEffect, skill_effect
+from eval_skills.core.skill_effect.effect import skill_effect
+from eval_skills.core.skill_effect.model import Arm, SkillEffect
 from eval_skills.core.store import Store
 from eval_skills.core.store.layout import Layout
 from eval_skills.core.store.manifest import EXPERIMENT, Manifest

@@ -11,7 +11,8 @@ from eval_skills.adapters.agent.runtimes.registry import runtime_names
 from eval_skills.core.config.values import VariableName
 from eval_skills.core.models import Model
 from eval_skills.core.models.base import Identifier, Text
-from eval_skills.core.skill_effect import Arm, FailOn, chosen_arms
+from eval_skills.core.skill_effect.gate import FailOn
+from eval_skills.core.skill_effect.model import Arm, chosen_arms
 from eval_skills.core.text import nearest
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.skill_effect.arms import Agent, Arms

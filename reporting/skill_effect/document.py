@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
 
-from eval_skills.core.skill_effect import Arm, ArmComparison, SkillEffect, TaskEffect
+from eval_skills.core.skill_effect.model import Arm, ArmComparison, SkillEffect, TaskEffect
 from eval_skills.reporting.escape import encodable
 from eval_skills.reporting.html.navigation import Navigation
 from eval_skills.reporting.html.pages import html_template, page_assets

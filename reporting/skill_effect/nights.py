@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from eval_skills.core.skill_effect import SkillEffect
+from eval_skills.core.skill_effect.model import SkillEffect
 from eval_skills.core.store.effects import EffectPoint
 from eval_skills.core.text import first_of, plural
 from eval_skills.reporting.escape import markdown

@@ -27,7 +27,7 @@ from eval_skills.core.config.options import option_of
 from eval_skills.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from eval_skills.core.skill_effect import SkillEffect
+    from eval_skills.core.skill_effect.model import SkillEffect
     from eval_skills.engine.definition.request import EvaluateRequest
 
 FailOn = Literal["worse", "not-better"]
@@ -172,7 +172,7 @@ def _show_again(given: str, flags: dict[str, Any], fail_on: FailOn | None) -> in
 
 def _shown(effect: SkillEffect, files: list[Path], fail_on: FailOn | None, store: str) -> int:
     from eval_skills.cli.output.skill_effect import show_effect
-    from eval_skills.core.skill_effect import gate_failures
+    from eval_skills.core.skill_effect.gate import gate_failures
 
     failures = None if fail_on is None else gate_failures(effect, fail_on)
     show_effect(effect, files, failures, store=store)

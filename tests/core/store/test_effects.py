@@ -9,7 +9,7 @@ import pytest
 
 from eval_skills.core.store import Store, land_reports
 from eval_skills.core.store.effects import effect_points, effect_rows, points_of
-from tests.core.test_skill_effect import LOADED, effect, every, report
+from tests.core.skill_effect.test_effect import LOADED, effect, every, report
 
 RUN = "20260101T000000Z-0001"
 MOMENT = datetime(2026, 1, 1, tzinfo=UTC)

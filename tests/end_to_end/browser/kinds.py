@@ -18,7 +18,7 @@ from eval_skills.reporting.trend.series import shown
 from eval_skills.reporting.triggers.document import render_html as triggers_page
 from eval_skills.viewer.page import PLACES, TablesPage
 from eval_skills.viewer.pages.runs import COLUMNS
-from tests.core.test_skill_effect import LOADED, NOT_LOADED, effect, report
+from tests.core.skill_effect.test_effect import LOADED, NOT_LOADED, effect, report
 from tests.core.test_triggers import triggers
 from tests.end_to_end.browser.reports import context, item, skill, written
 

@@ -29,7 +29,7 @@ from eval_skills.engine.nightly.execution import (
 from eval_skills.engine.nightly.plan import plan_night
 from eval_skills.engine.nightly.request import NightlyRequest
 from eval_skills.engine.nightly.summary import NightEffect, NightSummary
-from tests.core.test_skill_effect import LOADED, effect, every, report
+from tests.core.skill_effect.test_effect import LOADED, effect, every, report
 
 AGENT = """
 skill=.agents/skills/csv/SKILL.md

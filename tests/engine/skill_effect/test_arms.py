@@ -11,7 +11,7 @@ import pytest
 
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.models import Benchmark
-from eval_skills.core.skill_effect import Arm
+from eval_skills.core.skill_effect.model import Arm
 from eval_skills.engine.skill_effect.arms import Agent, Arms, make_arms
 from eval_skills.engine.skill_effect.sham import something_else
 

@@ -6,10 +6,10 @@ from xml.etree import ElementTree
 
 import pytest
 
-from eval_skills.core.skill_effect import SkillEffect
+from eval_skills.core.skill_effect.model import SkillEffect
 from eval_skills.reporting.skill_effect.document import EFFECT_FORMATS, write_effect
 from eval_skills.reporting.skill_effect.figures import judging_cost
-from tests.core.test_skill_effect import LOADED, NOT_LOADED, effect, every, report
+from tests.core.skill_effect.test_effect import LOADED, NOT_LOADED, effect, every, report
 
 HOSTILE = "<script>alert(1)</script>|`\x1b[31m"
 

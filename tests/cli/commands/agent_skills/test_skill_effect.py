@@ -10,8 +10,8 @@ import pytest
 
 from eval_skills.cli.commands.agent_skills import triggers as triggers_command
 from eval_skills.cli.commands.agent_skills.skill_effect import exit_code
-from eval_skills.core.skill_effect import FailOn, gate_failures
-from tests.core.test_skill_effect import LOADED, NOT_LOADED, broken, effect, every, report
+from eval_skills.core.skill_effect.gate import FailOn, gate_failures
+from tests.core.skill_effect.test_effect import LOADED, NOT_LOADED, broken, effect, every, report
 from tests.core.test_triggers import triggers
 
 NO_ANSWER = (

@@ -7,7 +7,7 @@ from typing import get_args
 
 from eval_skills.cli.agent import AgentOptions
 from eval_skills.cli.commands.agent_skills import skill_effect as command
-from eval_skills.core.skill_effect import FailOn
+from eval_skills.core.skill_effect.gate import FailOn
 from eval_skills.engine.skill_effect.request import SkillEffectSuite
 
 

@@ -9,7 +9,8 @@ from eval_skills.core.errors import InputError
 from eval_skills.core.metrics.reports import skill_reports
 from eval_skills.core.models import Benchmark, SkillCompletionReport
 from eval_skills.core.models.response import ToolCall
-from eval_skills.core.skill_effect import Arm, SkillEffect, skill_effect
+from eval_skills.core.skill_effect.effect import skill_effect
+from eval_skills.core.skill_effect.model import Arm, SkillEffect
 
 BENCHMARK = Benchmark.model_validate({"id": "b", "name": "B", "version": "1.0.0", "tasks": []})
 STATUS = {"p": "pass", "f": "fail", "i": "error"}
