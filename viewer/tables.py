@@ -17,10 +17,24 @@ if TYPE_CHECKING:
     from eval_skills.core.store import Store
 
 Kind = Literal[
-    "text", "names", "count", "rate", "points", "score", "ms", "usd", "sum", "moment", "interval", "state", "verdict", "sign"
+    "text",
+    "names",
+    "count",
+    "part",
+    "rate",
+    "points",
+    "score",
+    "ms",
+    "usd",
+    "sum",
+    "moment",
+    "interval",
+    "state",
+    "verdict",
+    "sign",
 ]
 """How a column's values are shown and sorted: ``points`` are differences of rates, ``interval`` is ``[value, lower, upper]``,
-``sum`` is USD, and of how many of how many items they are unknown: ``[value, unknown, items]``,
+``sum`` is USD, and of how many of how many items they are unknown: ``[value, unknown, items]``, ``part`` is ``[count, of]``,
 ``names`` is a list of texts, ``sign`` is a truth value shown as ✔ or ✘."""
 
 Row = Mapping[str, Any]
@@ -36,12 +50,16 @@ KNOWN_REPORTS = f"(SELECT * REPLACE ({_KNOWN}) FROM reports)"  # noqa: S608 - na
 """In place of ``reports`` in a SELECT: without the figures that are not known where no item has a verdict of the skill."""
 
 
+NOTHING_IS_USUAL = object()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """A column. `of` are the columns of the SELECT that it shows: one, or for ``interval`` and ``sum`` three.
+    """A column. `of` are the columns of the SELECT that it shows: one, for ``part`` two, for ``interval`` and ``sum`` three.
 
     `link` makes the page that a row's cell leads to; for ``names`` a list, one for each. None leads nowhere. Where `is_facet`, a
-    list above the table narrows it to one of its values. `is_wide` columns are left out on narrow screens.
+    list above the table narrows it to one of its values. `is_wide` columns are left out on narrow screens,
+    and on all where every row has the `usual` value, which goes without saying; the CSV has them.
     """
 
     title: str
@@ -50,6 +68,12 @@ class Column:
     link: Callable[[Row], str | list[str | None] | None] | None = None
     is_facet: bool = False
     is_wide: bool = False
+    usual: Any = NOTHING_IS_USUAL
+
+    def described(self, rows: Sequence[Row]) -> dict[str, Any]:
+        """The column as the page's script reads it."""
+        is_hidden = bool(rows) and all(row[self.of[0]] == self.usual for row in rows)
+        return {"title": self.title, "kind": self.kind, "facet": self.is_facet, "wide": self.is_wide, "hidden": is_hidden}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,9 +110,7 @@ class Table:
             "sort": self.sort,
             "selects": self.selects,
             "note": self.note,
-            "columns": [
-                {"title": each.title, "kind": each.kind, "facet": each.is_facet, "wide": each.is_wide} for each in self.columns
-            ],
+            "columns": [column.described(rows) for column in self.columns],
             "rows": [[_cell(column, row) for column in self.columns] for row in rows],
             "links": [[column.link(row) if column.link else None for column in self.columns] for row in rows],
             **self.more,
@@ -132,7 +154,7 @@ _MOST_ROWS = 5_000
 
 def _cell(column: Column, row: Row) -> Any:
     values = [_json(row[name]) for name in column.of]
-    return values if column.kind in ("interval", "sum") else values[0]
+    return values if column.kind in ("interval", "part", "sum") else values[0]
 
 
 def _json(value: Any) -> Any:

@@ -33,6 +33,7 @@ from eval_skills.viewer.export import export_pages
 from eval_skills.viewer.page import PLACES
 from eval_skills.viewer.site import Site
 from eval_skills.viewer.statements import run_statements
+from eval_skills.viewer.tables import Column
 from tests.cli.conftest import leave_run
 
 Runs = tuple[Store, list[str]]
@@ -82,7 +83,7 @@ def test_the_runs_lead_to_their_pages_and_their_skills(runs_of: Runs) -> None:
     titles = [column["title"] for column in table["columns"]]
     assert [row[0] for row in table["rows"]] == sorted(ids, reverse=True)
     first = dict(zip(titles, next(row for row in table["rows"] if row[0] == ids[1]), strict=True))
-    assert (first["State"], first["Items"], first["Best completion"][0]) == ("finished", 16, 1.0)
+    assert (first["State"], first["Items"], first["Best completion"][0]) == ("finished", [16, 16], 1.0)
     for link in [table["links"][0][0], *table["links"][0][titles.index("Skills")]]:
         assert site.page(link).startswith("<!doctype html>")
 
@@ -109,8 +110,24 @@ def test_the_items_of_a_stopped_run_are_those_that_are_done(tmp_path: Path) -> N
     )
     (table,) = data_of(Site(Store(tmp_path)).page("index.html"))["tables"]
     first = dict(zip([column["title"] for column in table["columns"]], table["rows"][0], strict=True))
-    assert (first["State"], first["Items"], first["Planned"]) == ("stopped: cost limit", 2, 3)
+    assert (first["State"], first["Items"]) == ("stopped: cost limit", [2, 3])
     assert first["Cost"] == [1.0, 0, 2]
+
+
+@pytest.mark.parametrize(
+    ("origins", "hidden"),
+    [(["run", "run"], True), (["run", "confirm"], False), ([None], False), ([], False)],
+    ids=["usual", "one-unusual", "unknown", "none"],
+)
+def test_a_column_without_anything_unusual_is_hidden(origins: list[str | None], hidden: bool) -> None:
+    column = Column(title="Origin", of=("origin",), usual="run")
+    assert column.described([{"origin": origin} for origin in origins])["hidden"] is hidden
+
+
+def test_labels_and_origins_are_hidden_where_there_are_none_but_runs(tmp_path: Path) -> None:
+    leave_run(tmp_path, "20260101T100000Z-0001")
+    (table,) = data_of(Site(Store(tmp_path)).page("index.html"))["tables"]
+    assert [column["title"] for column in table["columns"] if column["hidden"]] == ["Labels", "Origin"]
 
 
 def test_the_cost_of_an_unfinished_run_has_all_that_its_items_say(tmp_path: Path) -> None:
@@ -140,7 +157,7 @@ def test_a_run_whose_items_were_deleted_says_so_and_how_many_were_done(tmp_path:
     prune_items(store, before=datetime(2026, 2, 1, tzinfo=UTC), keep=set())
     (table,) = data_of(Site(store).page("index.html"))["tables"]
     first = dict(zip([column["title"] for column in table["columns"]], table["rows"][0], strict=True))
-    assert (first["State"], first["Items"], first["Planned"]) == ("finished", 4, 4)
+    assert (first["State"], first["Items"]) == ("finished", [4, 4])
     assert store.query(table["sql"])["landed_items"].to_list() == [4]
     assert "its items were deleted on" in Site(store).page(run_page(run_id))
 

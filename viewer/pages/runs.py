@@ -49,8 +49,7 @@ COLUMNS = (
     Column(title="Benchmark", of=("benchmark",), is_facet=True),
     Column(title="Skills", of=("skills",), kind="names", link=lambda row: skill_pages(row), is_facet=True),
     Column(title="Best completion", of=("completion", "ci_lower", "ci_upper"), kind="interval"),
-    Column(title="Items", of=("landed_items",), kind="count", is_wide=True),
-    Column(title="Planned", of=("planned_items",), kind="count", is_wide=True),
+    Column(title="Items", of=("landed_items", "planned_items"), kind="part", is_wide=True),
     Column(title="Cost", of=("cost_usd", "unpriced", "priced_of"), kind="sum", is_wide=True),
     Column(
         title="Labels",
@@ -58,8 +57,9 @@ COLUMNS = (
         kind="count",
         link=lambda row: PLACES["Labels"] if row["labelled"] else None,
         is_wide=True,
+        usual=None,
     ),
-    Column(title="Origin", of=("origin",), is_facet=True, is_wide=True),
+    Column(title="Origin", of=("origin",), is_facet=True, is_wide=True, usual="run"),
 )
 
 
@@ -94,7 +94,7 @@ def _count_what_has_not_landed(rows: list[list[Any]], store: Store) -> None:
     run, state, items, cost = _places("Run", "State", "Items", "Cost")
     for row in rows:
         if row[state] != "finished":
-            row[items], row[cost] = _done(store, row[run])
+            row[items][0], row[cost] = _done(store, row[run])
 
 
 def _done(store: Store, run_id: str) -> tuple[int | None, list[Any]]:

@@ -14,6 +14,7 @@ const WRITTEN = {
   text: (value) => value,
   names: (value) => value.join(", "),
   count: (value) => value.toLocaleString("en"),
+  part: ([value, whole]) => `${value.toLocaleString("en")}${whole === null || whole === value ? "" : ` of ${whole.toLocaleString("en")}`}`,
   rate: percent,
   points: (value) => `${signed(value * 100, 1)} pp`,
   score: (value) => fixed(value, 4),
@@ -26,7 +27,7 @@ const WRITTEN = {
   verdict: (value) => value,
   sign: (value) => (value ? "✔" : "✘"),
 };
-const NUMBERS = new Set(["count", "rate", "points", "score", "ms", "usd", "sum", "interval", "moment"]);
+const NUMBERS = new Set(["count", "part", "rate", "points", "score", "ms", "usd", "sum", "interval", "moment"]);
 const LOOKS = { pass: "pass", passed: "pass", better: "pass", improved: "pass", recovered: "pass", fail: "fail", failed: "fail", regression: "fail", regressed: "fail", worse: "fail", gone: "fail", error: "error", suspect: "error", flaky: "error", unfinished: "error", "stopped: cost limit": "error", "stopped: token limit": "error", "stopped: time limit": "error", timeout: "timeout" };
 
 const LONG_TEXT = 30; // characters; its column is not made as narrow as its longest syllable
@@ -36,7 +37,7 @@ const known = (value) => value !== null && value !== undefined && !(Array.isArra
 /** What a cell sorts by; undefined is unknown, and comes last in either direction. */
 function sortValue(kind, value) {
   if (!known(value)) return undefined;
-  return kind === "interval" || kind === "sum" ? value[0] : kind === "names" ? value.join(", ") : value;
+  return ["interval", "part", "sum"].includes(kind) ? value[0] : kind === "names" ? value.join(", ") : value;
 }
 
 /** Draw the table at `place`, and again whenever the reader changes something; `chosen(rows)` is told what is selected. */
@@ -172,7 +173,7 @@ function facet(column, index, rows, state, changed) {
 }
 
 function drawHead(head, spec, sort, toggle) {
-  const cells = spec.columns.map((column) => {
+  const cells = spec.columns.filter((column) => !column.hidden).map((column) => {
     const button = element("button", { type: "button", className: "sort" }, column.title);
     button.addEventListener("click", () => {
       toggle(column.title);
@@ -188,7 +189,7 @@ function drawHead(head, spec, sort, toggle) {
 
 function drawRow(spec, row, selection, toggle) {
   const { values, links } = row.original;
-  const cells = spec.columns.map((column, index) => drawCell(column, values[index], links[index]));
+  const cells = spec.columns.flatMap((column, index) => (column.hidden ? [] : [drawCell(column, values[index], links[index])]));
   if (spec.selects) {
     const box = element("input", { type: "checkbox", checked: Boolean(selection[row.id]), ariaLabel: `Select ${values[0]}` });
     box.addEventListener("change", () => {
@@ -240,10 +241,11 @@ function drawPages(place, table) {
 
 /** The rows as CSV. */
 function csvOf(spec, rows) {
-  const heads = spec.columns.flatMap((column) => (column.kind === "interval" ? [column.title, `${column.title}, lower`, `${column.title}, upper`] : column.kind === "sum" ? [column.title, `${column.title}, unknown items`] : [column.title]));
+  const more = { interval: ["lower", "upper"], part: ["of"], sum: ["unknown items"] };
+  const heads = spec.columns.flatMap((column) => [column.title, ...(more[column.kind] ?? []).map((part) => `${column.title}, ${part}`)]);
   const cells = (column, value) => {
     if (column.kind === "interval") return value ?? [null, null, null];
-    if (column.kind === "sum") return value.slice(0, 2);
+    if (column.kind === "sum" || column.kind === "part") return value.slice(0, 2);
     if (!known(value)) return [null];
     if (column.kind === "moment") return [new Date(value).toISOString()];
     return [typeof value === "number" || typeof value === "boolean" ? value : [value].flat().join(", ")];

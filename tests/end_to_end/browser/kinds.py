@@ -122,11 +122,11 @@ def list_of_runs(folder: Path) -> Path:
     """The viewer's list of runs with long names and every column filled; those of names are as wide as people read them."""
     values = {
         "Run": "20261121T233824Z-3f9a", "State": "stopped: cost limit", "Began (UTC)": START.timestamp() * 1000,
-        "Benchmark": "customer-support-conversations@10.2.31", "Best completion": [0.5, 0.25, 0.75], "Items": 12_000,
-        "Skills": ["ticket-triage@1.4.0", "refund-assistant-with-tools@2.0.0"], "Planned": 12_000, "Cost": [1234.5, 3, 12_000],
+        "Benchmark": "customer-support-conversations@10.2.31", "Best completion": [0.5, 0.25, 0.75], "Items": [11_000, 12_000],
+        "Skills": ["ticket-triage@1.4.0", "refund-assistant-with-tools@2.0.0"], "Cost": [1234.5, 3, 12_000],
         "Labels": 120, "Origin": "confirm",
     }  # fmt: skip
-    columns = [{"title": each.title, "kind": each.kind, "facet": each.is_facet, "wide": each.is_wide} for each in COLUMNS]
+    columns = [each.described([]) for each in COLUMNS]
     rows = [[values[each.title] for each in COLUMNS]] * 30
     links = [[None if each.kind == "names" else "run.html" for each in COLUMNS]] * len(rows)
     table = {
