@@ -15,7 +15,7 @@ from eval_skills.agent_skills.folder import (
     skill_file_in,
     skill_files,
 )
-from eval_skills.agent_skills.frontmatter import Fields, SkillText
+from eval_skills.agent_skills.skill_text import Fields, SkillText
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import Skill
 from eval_skills.core.skills import SKILL_FILE, Discovery, InvalidSkill, load_skill

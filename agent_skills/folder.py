@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from eval_skills.agent_skills.frontmatter import Field, SkillText, parse_skill_text
+from eval_skills.agent_skills.frontmatter import parse_skill_text
 from eval_skills.agent_skills.reading import Unreadable, read_inside
+from eval_skills.agent_skills.skill_text import Field, SkillText
 from eval_skills.core.errors import InputError
 from eval_skills.core.skills import InvalidSkill, is_folder
 from eval_skills.core.text import first_of

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 from math import ceil
 
-from eval_skills.agent_skills.frontmatter import Place
 from eval_skills.agent_skills.linting.finding import Finding
 from eval_skills.agent_skills.linting.subject import Subject
+from eval_skills.agent_skills.skill_text import Place
 
 MAX_LINES, MAX_TOKENS, MAX_LISTING_TOKENS = 500, 5_000, 100
 

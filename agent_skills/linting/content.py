@@ -6,10 +6,10 @@ import re
 from collections import deque
 from collections.abc import Iterator
 
-from eval_skills.agent_skills.frontmatter import Field, Items, Place, Scalar
 from eval_skills.agent_skills.linting.finding import Finding
 from eval_skills.agent_skills.linting.package import lines_of
 from eval_skills.agent_skills.linting.subject import Subject
+from eval_skills.agent_skills.skill_text import Field, Items, Place, Scalar
 from eval_skills.core.text import excerpt, plural
 
 _KEYS: dict[str, str] = {

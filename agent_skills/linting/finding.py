@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from eval_skills.agent_skills.frontmatter import Place
 from eval_skills.agent_skills.linting.rules import RULES, SEVERITIES, SOURCES, Severity, Source, checks_of
+from eval_skills.agent_skills.skill_text import Place
 
 MAX_OF_A_CODE = 50
 """So many findings of one rule are listed for a skill; more are counted."""

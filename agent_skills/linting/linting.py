@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from eval_skills.agent_skills.folder import MAX_SKILL_BYTES, SKILL_TEXT, skill_file_in, skill_files
-from eval_skills.agent_skills.frontmatter import SkillText, parse_skill_text
+from eval_skills.agent_skills.frontmatter import parse_skill_text
 from eval_skills.agent_skills.linting.body import body_findings
 from eval_skills.agent_skills.linting.content import content_findings
 from eval_skills.agent_skills.linting.files import file_findings
@@ -21,6 +21,7 @@ from eval_skills.agent_skills.linting.standard import standard_findings
 from eval_skills.agent_skills.linting.subject import Subject
 from eval_skills.agent_skills.linting.vendors import claude_code_findings, listed_chars, upload_findings
 from eval_skills.agent_skills.reading import Unreadable, read_inside
+from eval_skills.agent_skills.skill_text import SkillText
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.text import nearest
 

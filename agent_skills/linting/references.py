@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from urllib.parse import unquote
 
-from eval_skills.agent_skills.frontmatter import Place
 from eval_skills.agent_skills.linting.finding import Finding
 from eval_skills.agent_skills.linting.package import lines_of
 from eval_skills.agent_skills.linting.subject import Subject
+from eval_skills.agent_skills.skill_text import Place
 from eval_skills.core.text import excerpt, nearest
 
 MAX_LINKS = 2_000

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from eval_skills.agent_skills.frontmatter import Place
 from eval_skills.agent_skills.linting.finding import Finding, Lint, SkillLint
 from eval_skills.agent_skills.linting.places import shown_paths
 from eval_skills.agent_skills.linting.rules import RULES
+from eval_skills.agent_skills.skill_text import Place
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from eval_skills.agent_skills.folder import SKILL_TEXT
-from eval_skills.agent_skills.frontmatter import Field, Fields, Items, Place, Scalar, Value
 from eval_skills.agent_skills.linting.finding import Finding
 from eval_skills.agent_skills.linting.subject import Subject
+from eval_skills.agent_skills.skill_text import Field, Fields, Items, Place, Scalar, Value
 from eval_skills.core.text import excerpt, first_of, nearest
 
 STANDARD_FIELDS = ("name", "description", "license", "compatibility", "metadata", "allowed-tools")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from eval_skills.agent_skills.frontmatter import Field, SkillText
 from eval_skills.agent_skills.linting.package import Package
+from eval_skills.agent_skills.skill_text import Field, SkillText
 
 
 @dataclass(frozen=True, slots=True)

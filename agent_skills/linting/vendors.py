@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from eval_skills.agent_skills.frontmatter import Scalar
 from eval_skills.agent_skills.linting.finding import Finding
 from eval_skills.agent_skills.linting.subject import Subject
+from eval_skills.agent_skills.skill_text import Scalar
 from eval_skills.core.text import excerpt
 
 RESERVED = ("anthropic", "claude")

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from eval_skills.agent_skills.frontmatter import Fields, Items, Place, Scalar, SkillText, parse_skill_text
+from eval_skills.agent_skills.frontmatter import parse_skill_text
+from eval_skills.agent_skills.skill_text import Fields, Items, Place, Scalar, SkillText
 
 GOOD = "---\nname: pdf\ndescription: Reads PDF files. Use when a PDF is given.\n---\n# PDF\n"
 
