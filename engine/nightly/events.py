@@ -12,6 +12,7 @@ from eval_skills.core.store import Pruned, Store, land_rows, prune_items
 from eval_skills.core.store.effects import points_of
 from eval_skills.core.store.files import KEPT
 from eval_skills.engine.nightly.history import LastNight, needed_runs
+from eval_skills.engine.nightly.interruption import runs_to_resume
 from eval_skills.engine.nightly.summary import NightSummary, SkillOutcome, SuiteOutcome, gone_explanation
 from eval_skills.reporting.sections import forbidden_tool_alerts
 
@@ -100,9 +101,11 @@ def record_night(store: Store, summary: NightSummary, kept: str = KEPT) -> str:
 
 
 def prune_old_items(store: Store, keep_days: int, pinned: set[str]) -> Pruned:
-    """Delete the items of runs older than this many days, except those that are `pinned` or that later nights need."""
+    """Delete the items of runs older than this many days, except those that are `pinned`, that later nights need, or that an
+    interrupted night goes on with.
+    """
     before = datetime.now(UTC) - timedelta(days=keep_days)
-    return prune_items(store, before=before, keep=pinned | needed_runs(store))
+    return prune_items(store, before=before, keep=pinned | needed_runs(store) | runs_to_resume(store))
 
 
 def _rows(suite: SuiteOutcome) -> list[dict[str, Any]]:

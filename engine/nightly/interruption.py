@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
+from pathlib import Path
+from typing import Any
 
 from eval_skills.core.errors import UsageError
 from eval_skills.core.store import Manifest, Store, begins_run_id, is_run_id, new_run_id
@@ -37,15 +39,21 @@ class SuitesAsked:
     def refused(self, store: Store, night_id: str) -> UsageError | None:
         """Why a night cannot be continued with them; None where it can, also where the file was moved, or its suites renamed.
 
-        It would be recorded without a suite of its own, and what these had finished would be lost.
+        It would be recorded without a suite of its own, and what these had finished would be lost; or with what another file,
+        which is still there, asks under the same names.
         """
         own = [manifest.provenance for _, manifest in _runs_of(store, night_id)]
-        theirs = {about.get("suites", self.file) for about in own if about["suite"] not in self.names} - {self.file}
+        files = [about.get("suites", self.file) for about in own if about["suite"] not in self.names or _is_there(about)]
+        theirs = set(files) - {self.file}
         if not theirs:
             return None
         file = min(theirs)
         again = resume_night_words(night_id, file, store.path)
         return UsageError(f"night {night_id} is of the suites of {file}, not of {self.file}; continue with: {again}")
+
+
+def _is_there(about: Mapping[str, Any]) -> bool:
+    return "suites" in about and Path(about["suites"]).is_file()
 
 
 def interrupted_night(store: Store, wanted: str, asked: SuitesAsked) -> str:
@@ -155,6 +163,22 @@ def begun_runs(store: Store, night_id: str) -> BegunRuns:
         for skill in manifest.skills:
             begun.confirmations.setdefault((of, skill.key, tuple(manifest.request.get("taskIds", ()))), run_id)
     return begun
+
+
+def runs_to_resume(store: Store) -> set[str]:
+    """The landed runs of nights that were interrupted, or go on; not of a suite that was evaluated in a later night since."""
+    nights = store.tables.dataset("nights").to_table(columns=["night_id", "suite", "run_id"]).to_pylist()
+    recorded = store.tables.files("nights").keys()
+    since: dict[str, str] = {}
+    for row in nights:
+        if row["run_id"] is not None:
+            since[row["suite"]] = max(since.get(row["suite"], ""), row["night_id"])
+    found: set[str] = set()
+    for run_id in store.tables.files("items"):
+        about = manifest.provenance if (manifest := store.find_manifest(run_id)) is not None else {}
+        if (night := about.get("night")) is not None and night not in recorded and since.get(about["suite"], "") < night:
+            found.add(run_id)
+    return found
 
 
 def _runs_of(store: Store, night_id: str) -> Iterator[tuple[str, Manifest]]:

@@ -14,10 +14,10 @@ from time import sleep
 import pytest
 
 from eval_skills.core.errors import RunError, UsageError
-from eval_skills.core.store import Store, write_manifest
+from eval_skills.core.store import Store, land_items, land_reports, write_manifest
 from eval_skills.engine.evaluation import resume
 from eval_skills.engine.evaluation.session import manifest_of
-from eval_skills.engine.nightly.events import record_night
+from eval_skills.engine.nightly.events import prune_old_items, record_night
 from eval_skills.engine.nightly.execution import record
 from eval_skills.engine.nightly.interruption import (
     FLOW_RUN,
@@ -29,7 +29,7 @@ from eval_skills.engine.nightly.interruption import (
 )
 from eval_skills.engine.nightly.plan import NightPlan
 from eval_skills.engine.nightly.request import NightlyRequest
-from eval_skills.engine.nightly.summary import NightSummary
+from eval_skills.engine.nightly.summary import NightSummary, SuiteOutcome
 from eval_skills.reporting.stopping import going_on_words
 from tests.engine.evaluations import MakePlan
 
@@ -97,6 +97,32 @@ def test_a_night_of_other_suites_is_not_taken_up_and_lost(weekly: Store) -> None
 )
 def test_a_night_goes_on_where_its_file_was_moved_or_changed(weekly: Store, asked: SuitesAsked) -> None:
     assert interrupted_night(weekly, "latest", asked) == SECOND
+
+
+def test_suites_of_the_same_names_in_another_file_that_is_still_there_are_other_suites(store: Store, tmp_path: Path) -> None:
+    other = tmp_path / "other.yaml"
+    other.touch()
+    folder = store.run_folder(SECOND.replace("T000000Z", "T000030Z"))
+    manifest = store.manifest(folder.name)
+    write_manifest(folder, manifest.model_copy(update={"provenance": manifest.provenance | {"suites": str(other)}}))
+    assert interrupted_night(store, "latest", ASKED) == FIRST
+    with pytest.raises(UsageError, match=f"night {SECOND} is of the suites of {other}, not of /suites.yaml; continue with: "):
+        interrupted_night(store, SECOND, ASKED)
+    other.unlink()
+    assert interrupted_night(store, "latest", ASKED) == SECOND, "the file was moved"
+
+
+def test_pruning_leaves_what_an_interrupted_night_goes_on_with(store: Store) -> None:
+    runs = [night.replace("T000000Z", "T000030Z") for night in (FIRST, SECOND)]
+    for run_id in runs:
+        manifest = store.manifest(run_id).model_copy(update={"created_at": datetime(2026, 1, 1, tzinfo=UTC)})
+        write_manifest(store.run_folder(run_id), manifest)
+        land_items(store, run_id, [])
+        land_reports(store, run_id, None, [])
+    assert prune_old_items(store, 1, set()).run_ids == []
+    between = SuiteOutcome(name="s", run_id=runs[0], failures=["down"])
+    record_night(store, NightSummary(night_id=FIRST.replace("000a", "000c"), store=store.path, suites=[between]))
+    assert prune_old_items(store, 1, set()).run_ids == runs[:1], "a later night has evaluated the suite"
 
 
 def night_in(store: Store) -> NightPlan:
