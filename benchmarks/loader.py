@@ -156,7 +156,8 @@ def _written(file: Path) -> Benchmark | None:
     """The benchmark in a file; None where that holds a test case of EvalView's."""
     document = read_document(file)
     if isinstance(document, list):
-        raise InputError("it is a list of tasks, and a benchmark is an object; give the list with --tasks", source=file)
+        what = "it is a list of tasks, and a benchmark is an object with id, name, version and tasks"
+        raise InputError(f"{what}; write one around the list, or give it to eval, run or rescore with --tasks", source=file)
     return None if is_case(document) else _validated(document, file)
 
 

@@ -33,7 +33,6 @@ from eval_skills.engine.evaluation.session import RunRef, RunSession
 from eval_skills.engine.evaluation.spending import record_stop
 from eval_skills.engine.evaluation.summary import RunSummary, context_of, partial_reports, summary_of, with_duration
 from eval_skills.engine.skill_effect.experiment import Experiment, effect_of_reports, experiment_in
-from eval_skills.reporting.stopping import going_on_words
 from eval_skills.reporting.writing import write_rendered
 from eval_skills.tasks.evaluation import (
     aggregate,
@@ -169,7 +168,7 @@ def run_items(plan: RunPlan) -> Ran:
             if missing and (session.is_unwritable or not session.stopped):
                 # the items that were left say only that the run stopped
                 why = cause if session.write_error is None else session.write_error.partition(";")[0]
-                raise RunError(f"{missing} of {rest.planned} items have no result ({why}); {_going_on(rest)}")
+                raise RunError(f"{missing} of {rest.planned} items have no result ({why}); {rest.going_on()}")
             is_cut = missing > 0
     done = rest.finished + session.counts.total()
     return Ran(rest, done, session.stopped_at, task_runs) if is_cut else Ran(rounds.settled(), done, task_runs=task_runs)
@@ -182,12 +181,8 @@ def _ended_in_prefect(plan: RunPlan, session: RunSession) -> Iterator[None]:
         yield
     except (StoppedInPrefect, EndedInPrefect) as ended:
         missing = plan.planned - plan.finished - session.counts.total()
-        going_on = _going_on(plan, whole_night=isinstance(ended, EndedInPrefect))
+        going_on = plan.going_on(whole_night=isinstance(ended, EndedInPrefect))
         raise type(ended)(f"{missing} of {plan.planned} items have no result ({ended}); {going_on}") from None
-
-
-def _going_on(plan: RunPlan, *, whole_night: bool = False) -> str:
-    return going_on_words(plan.run_id, plan.store.path, plan.request.provenance, whole_night=whole_night)
 
 
 @contextmanager

@@ -113,7 +113,7 @@ async def evaluate_batch(batch: ItemBatch, run: RunRef, retries: int = 0) -> Sta
 def land_results(plan: RunPlan) -> str:
     """Move a finished run's items into the store's `items` table; the journal goes only after the table reads back whole."""
     record_decisions(plan)
-    return land(plan.store, plan.run_id)
+    return land(plan.store, plan.run_id, going_on=plan.going_on)
 
 
 @task(persist_result=False, cache_policy=NO_CACHE)

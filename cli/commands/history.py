@@ -68,18 +68,29 @@ def history_command(
 
 
 def _resume(run: PastRun, store: Store) -> str | None:
-    """The command that finishes an unfinished run, or the night of a run that has not ended; None of what is finished, and of
-    what cannot be continued.
+    """The command that finishes an unfinished run, or the night of a run that has not ended; None of what is finished, of what
+    cannot be continued, and of what another process works at.
     """
     from eval_skills.reporting.stopping import resume_night_words, resume_words
 
     manifest = store.find_manifest(run.run_id)
-    if manifest is None or manifest.is_of_a_program:
+    if manifest is None or manifest.is_of_a_program or _worked_at(run, store) is not None:
         return None
     night = manifest.provenance.get("night")
     if night is not None and night not in store.tables.files("nights"):  # one that is recorded does not go on
         return resume_night_words(night, manifest.provenance.get("suites"), store.path)
     return resume_words(run.run_id, store.path, run.stopped) if run.state == "unfinished" else None
+
+
+def _worked_at(run: PastRun, store: Store) -> str | None:
+    """The run, or its night, where a process of this machine works at it just now: nobody else can go on with it."""
+    from eval_skills.core.store.files import is_locked
+
+    manifest = store.find_manifest(run.run_id)
+    night = None if manifest is None else manifest.provenance.get("night")
+    if night is not None and is_locked(store.layout.root / f"night-{night}"):
+        return f"night {night}"
+    return f"run {run.run_id}" if run.state == "unfinished" and is_locked(store.journal_path(run.run_id)) else None
 
 
 def _why_not(run: PastRun, store: Store) -> str:
@@ -146,10 +157,13 @@ def _show(runs: list[PastRun], store: Store, changes: Mapping[str, RunChanges], 
     cells = [_cells(run) | _further(run, changes) for run in runs]
     print_table(columns, [[printable(row[column.name]) for column in columns] for row in cells])
     interrupted = dict[str, bool]()  # by command; several runs are of one night
+    going_on = dict.fromkeys(found for run in runs if (found := _worked_at(run, store)) is not None)
+    for found in going_on:
+        current().say(f"{found} is being evaluated just now")
     for run in runs:
         if (command := _resume(run, store)) is not None:
             interrupted[command] = interrupted.get(command, False) or run.state == "unfinished"
-        elif run.state == "unfinished":
+        elif run.state == "unfinished" and _worked_at(run, store) is None:
             current().say(f"{run.run_id} {_why_not(run, store)}", style="yellow")
     for command, is_interrupted in interrupted.items():  # between two of its runs, a night that goes on looks like one that ended
         head = "continue with" if is_interrupted else "a night has no verdicts yet; unless it still goes on, continue with"

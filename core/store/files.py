@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from eval_skills.core.errors import RunError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
     from types import TracebackType
 
@@ -22,7 +22,7 @@ KEPT = "what is there is kept, so call the command again"
 
 
 @contextmanager
-def explained(place: Path | str, kept: str = KEPT) -> Iterator[None]:
+def explained(place: Path | str, kept: str | Callable[[], str] = KEPT) -> Iterator[None]:
     """Report a failed write to `place` inside as an error of the user's machine, with the cause, a remedy and what is `kept`.
 
     Raises:
@@ -33,7 +33,8 @@ def explained(place: Path | str, kept: str = KEPT) -> Iterator[None]:
     except OSError as error:
         cause = os.strerror(error.errno) if error.errno else " ".join(str(error).split())
         remedy = _remedy(error, "choose a folder that can be written")
-        raise RunError(f"cannot write to {place}: {cause}; {remedy}; {kept}") from error
+        said = kept if isinstance(kept, str) else kept()
+        raise RunError(f"cannot write to {place}: {cause}; {remedy}; {said}") from error
 
 
 def _remedy(error: OSError, otherwise: str) -> str:

@@ -27,7 +27,7 @@ from eval_skills.core.store.rows import report_row, table_of
 from eval_skills.core.store.schema import ITEM_SCHEMA, SCHEMAS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from datetime import date
 
     import numpy.typing as npt
@@ -51,13 +51,14 @@ NEWER = "journal.newer-*.jsonl"
 _KEY_COLUMNS = ["skill_id", "skill_version", "task_id", "run_index"]
 
 
-def land(store: Store, run_id: str, date: date | None = None) -> str:
+def land(store: Store, run_id: str, date: date | None = None, going_on: Callable[[], str] | None = None) -> str:
     """Move a run's journal into ``items/date=…/<run id>.parquet`` and return where that is (a path, or a URL).
 
     An item that the journal holds more than once lands once, as it was last. A run that has landed before stays in its
     file: the journal's items replace theirs, the other rows are kept. `date` is the UTC day on which the run began,
     unless one is given (or the run has landed already). Without a journal there is nothing to do but to say where it landed.
     The journal is deleted, unless a newer version wrote into it what the tables have no columns for: then it is kept as `NEWER`.
+    `going_on` says how the run is landed later, where ``--resume`` of the command that runs does not do it.
 
     Raises:
         RunError: there is nothing to land, a line of the journal is corrupt, or the file does not read back with
@@ -68,7 +69,8 @@ def land(store: Store, run_id: str, date: date | None = None) -> str:
     if not journal.exists():
         return _landed(store, run_id)
     unknown: set[str] = set()
-    with RunLock(journal), explained(store.path, f"its journal is kept, so go on with --resume {run_id}"):
+    again = going_on or (lambda: f"go on with --resume {run_id}")
+    with RunLock(journal), explained(store.path, lambda: f"its journal is kept, so {again()}"):
         scratch = store.tables.scratch(relative_of(store, "items", run_id, date))
         expected = _write(scratch, ITEM_SCHEMA, run_batches(store, run_id, unknown))
         _verify(scratch, expected)

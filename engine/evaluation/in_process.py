@@ -56,7 +56,7 @@ def _landed(ran: Ran, began: float) -> RunSummary:
     plan = ran.plan
     record_decisions(plan)
     observed_runs.observer.landing(plan)
-    land(plan.store, plan.run_id)
+    land(plan.store, plan.run_id, going_on=plan.going_on)
     observed_runs.observer.computing(plan)
     reports = landed_reports(plan)
     plan.store.publish()

@@ -49,6 +49,7 @@ from eval_skills.engine.evaluation.recordings import Recordings, request_of_reco
 from eval_skills.engine.handover import held_in_memory
 from eval_skills.engine.judging.preflight import check_key_is_ours, check_one_budget
 from eval_skills.engine.stored_runs.chosen_tasks import with_chosen_tasks
+from eval_skills.reporting.stopping import going_on_words
 from eval_skills.scorers import TaskScoring
 from eval_skills.scorers.judging.model import judge_secrets
 
@@ -137,6 +138,10 @@ class RunPlan:
         items = f"{'at most ' if self.baseline else ''}{plural(self.planned, 'item')}"
         resumed = f", {self.finished:,} of them done already" if self.finished else ""
         return f"{asked} × {plural(self.request.most_runs, 'run')} = {items}{resumed}"
+
+    def going_on(self, *, whole_night: bool = False) -> str:
+        """How to go on with the run, or with the `whole_night` that ends with it; see `going_on_words`."""
+        return going_on_words(self.run_id, self.store.path, self.request.provenance, whole_night=whole_night)
 
     def narrowed(self, items: list[Item]) -> RunPlan:
         """The same run with only these of its items still to do."""

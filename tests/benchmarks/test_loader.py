@@ -136,7 +136,7 @@ def test_a_task_array_becomes_a_benchmark_named_after_its_file(tmp_path: Path) -
 def test_a_task_array_is_no_benchmark_and_where_it_belongs_is_said(tmp_path: Path) -> None:
     file = tmp_path / "many.json"
     file.write_text(json.dumps([ADDITION]))
-    with pytest.raises(InputError, match="it is a list of tasks, and a benchmark is an object; give the list with --tasks"):
+    with pytest.raises(InputError, match="write one around the list, or give it to eval, run or rescore with --tasks"):
         load_benchmark(file)
 
 

@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 from eval_skills.core.store import Store, land_rows, write_manifest
+from eval_skills.core.store.files import RunLock
+from eval_skills.engine.nightly.interruption import night_lock
 from tests.tables import each_row
 
 Run = Callable[..., Any]
@@ -129,6 +131,19 @@ def test_a_night_that_ended_between_two_runs_is_named(place: Any, run_here: Run)
     assert [entry["resume"] for entry in run_here("history", "--json").json][1:] == [command, None]
     land_rows(store, "nights", night, [_row(night)])
     assert "a night has no verdicts yet" not in run_here("history").out
+
+
+@pytest.mark.parametrize("of_a_night", [True, False], ids=["night", "run"])
+def test_what_goes_on_just_now_has_no_command_that_is_refused(place: Any, run_here: Run, of_a_night: bool) -> None:
+    night, store = "20260103T095959Z-000a", Store(place.folder / "eval-store")
+    if of_a_night:
+        about = {"suite": "s", "night": night, "suites": "suites.yaml"}
+        write_manifest(store.run_folder(THIRD), store.manifest(THIRD).model_copy(update={"provenance": about}))
+    with night_lock(store, night) if of_a_night else RunLock(store.journal_path(THIRD)):
+        said, document = run_here("history").out, run_here("history", "--json").json
+    assert f"{f'night {night}' if of_a_night else f'run {THIRD}'} is being evaluated just now\n" in said
+    assert "continue with" not in said
+    assert document[0]["resume"] is None
 
 
 def test_a_run_without_a_manifest_has_no_command_that_cannot_work(place: Any, run_here: Run) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import signal
 import subprocess
@@ -10,8 +11,10 @@ import sys
 import threading
 from typing import TYPE_CHECKING, Any
 
+import pyarrow.parquet as pq
 import pytest
 
+from eval_skills.core.errors import RunError
 from eval_skills.core.models import ItemResult
 from eval_skills.core.store import Store, mirror_sqlite
 from eval_skills.engine.evaluation.in_process import evaluate_in_process
@@ -33,6 +36,19 @@ def test_it_lands_like_any_run(make_plan_of: MakePlan) -> None:
     assert store.reports()["completion_rate"].tolist() == [pytest.approx(1 / 3)]
     assert store.manifest(summary.run_id).planned_items == 6
     assert mirror_sqlite(store, summary.run_id, plan.store.layout.root / "x.db").exists()
+
+
+def test_a_run_of_a_night_that_cannot_land_says_the_whole_command_that_goes_on_with_it(
+    make_plan_of: MakePlan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "no space")
+
+    plan = make_plan_of("ok", timeout_ms=120_000, provenance={"night": "20260101T000000Z-000a", "suite": "s"})
+    monkeypatch.setattr(pq.ParquetWriter, "write_batch", full)
+    command = f"eval-skills eval --resume {plan.run_id} --store {plan.store.path}"
+    with pytest.raises(RunError, match=f"its journal is kept, so continue with: {command}$"):
+        evaluate_in_process(plan)
 
 
 def test_transient_trouble_is_tried_again(make_plan_of: MakePlan, monkeypatch: pytest.MonkeyPatch) -> None:
