@@ -9,13 +9,16 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from eval_skills.core.documents.loading import read_document, validate
-from eval_skills.core.errors import UsageError
+from eval_skills.core.errors import UsageError, UserError
 from eval_skills.core.models import Model
 from eval_skills.core.models.base import Text, text_like
 from eval_skills.core.text import nearest
+from eval_skills.engine.nightly.request import Suite, load_suites
 
 SHIPPED = Path(__file__).with_name("prefect.yaml")
 """The deployments that come with the package."""
+
+NIGHTLY = "eval_skills.flows.nightly.nightly"
 
 ModulePath = Annotated[
     str, text_like(r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)+$", "the path of a function, such as package.module.function")
@@ -65,6 +68,33 @@ class DeploymentFile(Model):
     pull: list[dict[str, Any]] = Field(default_factory=list)
     definitions: dict[str, Any] = Field(default_factory=dict)
     deployments: list[DeploymentEntry] = Field(min_length=1)
+
+
+def refuse_endless_nights(entries: Sequence[DeploymentEntry], limit: int) -> None:
+    """Refuse a limit at which a night waits for ever: it has the only place that the deployment of one of its suites needs.
+
+    Raises:
+        UsageError: it is 1, and a suite of a night is evaluated via another of these deployments.
+    """
+    served = {entry.full_name for entry in entries} if limit == 1 else set[str]()
+    for entry in entries:
+        for suite in _suites_of(entry) if served else ():
+            if suite.via in served:
+                raise UsageError(
+                    f"--limit 1: {entry.full_name} has the only place, and its suite {suite.name} is evaluated via {suite.via}, "
+                    "which would wait for ever for one; give 2 or more"
+                )
+
+
+def _suites_of(entry: DeploymentEntry) -> list[Suite]:
+    """The suites of the file that a night names, as far as it is there and can be read."""
+    request = entry.parameters.get("request")
+    if entry.entrypoint != NIGHTLY or not isinstance(request, dict) or not request.get("suites"):
+        return []
+    try:
+        return load_suites(Path(str(request["suites"])))
+    except (UserError, OSError):  # told when the night runs, if it is still so
+        return []
 
 
 def deployment_entries(file: Path = SHIPPED, names: Sequence[str] = ()) -> list[DeploymentEntry]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from time import monotonic, sleep
 from typing import Any
-from uuid import UUID
 
 import httpx
 import pyarrow.dataset as ds
@@ -16,14 +16,18 @@ from prefect.exceptions import ObjectNotFound
 
 from eval_skills.core.store import Store
 from eval_skills.engine.definition.request import EvaluateRequest
+from eval_skills.engine.evaluation.observer import observed_runs
 from eval_skills.engine.nightly.execution import Asked, Evaluated, evaluated, told
 from eval_skills.engine.stored_runs.reports import read_source
 from eval_skills.flows.evaluate import evaluate
 from eval_skills.flows.lost_api import loss_of
 from eval_skills.reporting.stopping import resume_words
 from eval_skills.tasks.flow_runs import Caller, called_by
+from eval_skills.tasks.run_log import FlowRunLog
 
 POLL_PERIOD_S = 2.0
+NOT_BEGUN_S = 60.0
+"""After so long a deployment that has not begun is told of: it may wait for a worker that is not there."""
 
 
 def evaluate_all(asked: Sequence[Asked], *, timeout_s: float) -> list[Evaluated]:
@@ -75,9 +79,10 @@ def _there(begun: FlowRun | Evaluated | None, asked: Asked, deadline: float) -> 
     if not isinstance(begun, FlowRun):
         return begun or Evaluated()
     try:
-        ended = _awaited(begun.id, deadline)
-        if ended is None:
-            return Evaluated(problems=[f"deployment {asked.via} did not end in time; its flow run is {begun.name}"])
+        ended = _awaited(begun, asked, deadline)
+        if ended is None or _waits(ended):
+            late = f"did not {'end' if ended is None else 'begin'} in time"
+            return Evaluated(problems=[f"deployment {asked.via} {late}; its flow run is {begun.name}"])
         if ended.state is None or not ended.state.is_completed():
             said = ended.state.message if ended.state else None
             return Evaluated(problems=[f"deployment {asked.via}, flow run {begun.name}: {said or 'it did not complete'}"])
@@ -90,19 +95,36 @@ def _there(begun: FlowRun | Evaluated | None, asked: Asked, deadline: float) -> 
         return Evaluated(problems=[f"deployment {asked.via}: {told(error)}"])
 
 
-def _awaited(flow_run_id: UUID, deadline: float) -> FlowRun | None:
-    """The flow run in its final state; None: it is not there by the deadline."""
+def _awaited(begun: FlowRun, asked: Asked, deadline: float) -> FlowRun | None:
+    """The flow run in its final state, or as it waits to begin at the deadline; None: it runs then, or is unknown."""
+    told_at, waiting = monotonic() + NOT_BEGUN_S, None
     with get_client(sync_client=True) as client:
         while True:
             try:
-                flow_run = client.read_flow_run(flow_run_id)
+                flow_run = client.read_flow_run(begun.id)
                 if flow_run.state is not None and flow_run.state.is_final():
                     return flow_run
+                waiting = flow_run if _waits(flow_run) else None
             except httpx.HTTPError:  # busy or restarting: ask again
                 pass
             if monotonic() > deadline:
-                return None
+                return waiting
+            if waiting is not None and monotonic() > told_at:
+                told_at = deadline
+                _tell(f"deployment {asked.via} has not begun its flow run {begun.name} for {NOT_BEGUN_S:g} s: {_NOBODY}")
             sleep(POLL_PERIOD_S)
+
+
+_NOBODY = "no worker or eval-skills serve has a free place for it; the night waits until its time limit (viaTimeoutMinutes)"
+
+
+def _waits(flow_run: FlowRun) -> bool:
+    return flow_run.state is not None and (flow_run.state.is_scheduled() or flow_run.state.is_pending())
+
+
+def _tell(warning: str) -> None:
+    FlowRunLog().say(warning, logging.WARNING)
+    observed_runs.observer.unbegun(warning)
 
 
 def _landed(store: Store, flow_run: FlowRun, asked: Asked) -> Evaluated:

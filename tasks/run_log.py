@@ -105,6 +105,11 @@ class RunLog(NullObserver):
         self._log.say(warning, logging.WARNING)
         self._observer.unbounded(warning)
 
+    def unbegun(self, warning: str) -> None:
+        """A deployment has not begun yet."""
+        self._log.say(warning, logging.WARNING)
+        self._observer.unbegun(warning)
+
     def paused(self, in_flight: int, until: datetime | None) -> None:
         """What notices the pause writes it down."""
         self._observer.paused(in_flight, until)

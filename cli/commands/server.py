@@ -101,13 +101,14 @@ def serve_command(
 
     Example: eval-skills serve --only nightly
     """
-    from eval_skills.deployments.deployment_file import SHIPPED, deployment_entries
+    from eval_skills.deployments.deployment_file import SHIPPED, deployment_entries, refuse_endless_nights
 
     most = CONCURRENT_RUNS if limit is None else limit
     if most < 1:
         raise UsageError(f"--limit {most} would run nothing; give 1 or more")
     source = file or SHIPPED
     entries = deployment_entries(source, only or ())
+    refuse_endless_nights(entries, most)
     url = _use_lasting_api()
 
     from eval_skills.cli.prefect_server.private import past_proxies

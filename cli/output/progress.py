@@ -173,6 +173,10 @@ class LiveDisplay(NullObserver):
         """A limit does not hold what is not reported."""
         self._console.print(printable(warning), style="yellow", markup=False, soft_wrap=True)
 
+    def unbegun(self, warning: str) -> None:
+        """A deployment has not begun yet."""
+        self.unbounded(warning)
+
     def paused(self, in_flight: int, until: datetime | None) -> None:
         """The flow run is paused in Prefect."""
         self._console.print(paused_text(in_flight, until), soft_wrap=True)

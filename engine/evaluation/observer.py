@@ -36,6 +36,9 @@ class NullObserver:
     def unbounded(self, warning: str) -> None:
         """A skill does not say what a limit of the run is about; reported once per run, in a sentence."""
 
+    def unbegun(self, warning: str) -> None:
+        """What a deployment was asked to evaluate has not begun yet; reported once per suite, in a sentence."""
+
     def paused(self, in_flight: int, until: datetime | None) -> None:
         """The run is paused in Prefect, and so many items that have begun finish. It ends if it is not resumed by `until`."""
 

@@ -6,8 +6,9 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from prefect.client.schemas.objects import FlowRun
+from prefect.client.schemas.objects import FlowRun, State
 from prefect.exceptions import ObjectNotFound
+from prefect.states import Running, Scheduled
 
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.nightly.execution import Asked
@@ -33,3 +34,42 @@ def test_a_flow_run_that_was_deleted_is_a_failure(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(suites, "_awaited", unknown)
     (ended,) = suites.evaluate_all([ASKED], timeout_s=1)
     assert ended.problems == ["deployment evaluate/gpu: the Prefect server does not know its flow run brave-owl any more"]
+
+
+class Server:
+    """A Prefect server whose one flow run is in these states, one after the other; the last one stays."""
+
+    def __init__(self, *states: State[Any]) -> None:
+        self._states = list(states)
+
+    def __enter__(self) -> Server:
+        return self
+
+    def __exit__(self, *_: object) -> None: ...
+
+    def read_flow_run(self, _: object) -> FlowRun:
+        state = self._states.pop(0) if len(self._states) > 1 else self._states[0]
+        return FlowRun(flow_id=uuid4(), name="brave-owl", state=state)
+
+
+@pytest.mark.parametrize(
+    ("states", "told", "problem"),
+    [
+        ([Scheduled()], True, "deployment evaluate/gpu did not begin in time; its flow run is brave-owl"),
+        ([Scheduled(), Running()], True, "deployment evaluate/gpu did not end in time; its flow run is brave-owl"),
+        ([Running()], False, "deployment evaluate/gpu did not end in time; its flow run is brave-owl"),
+    ],
+    ids=["never-begun", "begun-late", "runs"],
+)
+def test_a_deployment_that_has_not_begun_is_told_of_long_before_the_time_limit(
+    monkeypatch: pytest.MonkeyPatch, states: list[State[Any]], told: bool, problem: str
+) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(suites, "run_deployment", lambda *_, **__: FlowRun(flow_id=uuid4(), name="brave-owl"))
+    monkeypatch.setattr(suites, "get_client", lambda **_: Server(*states))
+    monkeypatch.setattr(suites, "NOT_BEGUN_S", 0.0)
+    monkeypatch.setattr(suites, "POLL_PERIOD_S", 0.01)
+    monkeypatch.setattr(suites, "_tell", said.append)
+    (ended,) = suites.evaluate_all([ASKED], timeout_s=0.1)
+    assert ended.problems == [problem]
+    assert [line[:64] for line in said] == ["deployment evaluate/gpu has not begun its flow run brave-owl for"] * told

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from eval_skills.core.errors import InputError, UserError
-from eval_skills.deployments.deployment_file import SHIPPED, deployment_entries
+from eval_skills.core.errors import InputError, UsageError, UserError
+from eval_skills.deployments.deployment_file import SHIPPED, deployment_entries, refuse_endless_nights
 
 ENTRY = {"name": "a", "entrypoint": "eval_skills.flows.evaluate.evaluate"}
 
@@ -56,3 +56,16 @@ def test_a_name_that_is_not_there_gets_the_nearest_one(tmp_path: Path) -> None:
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no such file"):
         deployment_entries(tmp_path / "none.yaml")
+
+
+SUITES = {"suites": [{"name": "sums", "skills": ["./skills"], "benchmark": "coding-easy", "via": "evaluate/evaluate"}]}
+
+
+def test_a_night_that_would_wait_for_its_own_place_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    refuse_endless_nights(deployment_entries(), 1)  # its file of suites is not there
+    (tmp_path / "suites.yaml").write_text(json.dumps(SUITES))
+    with pytest.raises(UsageError, match=r"--limit 1: nightly/nightly has the only place, .* sums is evaluated via evaluate"):
+        refuse_endless_nights(deployment_entries(), 1)
+    refuse_endless_nights(deployment_entries(), 2)
+    refuse_endless_nights(deployment_entries(SHIPPED, ["nightly"]), 1)  # somebody else evaluates
