@@ -50,6 +50,8 @@ def status_error(status: int, headers: Mapping[str, str], body: str, url: str) -
         is_limit = (status == 429 and not QUOTA.search(body)) or (status == 503 and wait is not None)
         kind = SkillThrottled if is_limit else SkillUnavailable if status in TRANSIENT else SkillCrashed
         return kind(f"HTTP {status} from {url}{said}", retry_after_s=wait)
+    if status == HTTPStatus.NOT_MODIFIED:
+        return InfraError(f"HTTP 304 from {url}: not modified, although the whole was asked for; answer with it and 200")
     if 300 <= status < 400:
         if not (target := one_line(headers.get("location", ""))):
             return InfraError(
@@ -62,6 +64,15 @@ def status_error(status: int, headers: Mapping[str, str], body: str, url: str) -
         return InfraError(f"HTTP {status} from {url}: redirected to {target}, which is not followed; put the final address there")
     error = InfraError if status in UNREACHED else SkillError
     return error(f"HTTP {status} from {url}{said}")
+
+
+def partial_error(headers: Mapping[str, str], body: bytes, url: str) -> ContractError:
+    """The error that a part (HTTP 206) is where the whole was asked for (RFC 9110, section 15.3.7)."""
+    part, seen = headers.get("content-range", "no Content-Range"), one_line(body.decode(errors="replace")) or "an empty body"
+    return ContractError(
+        f"HTTP 206 from {url}: a part of an answer ({part}), although all of it was asked for; "
+        f"answer with the whole and 200; it was: {seen}"
+    )
 
 
 async def explained_error(error: Exception, url: str, trusted: ssl.SSLContext) -> ItemError:
@@ -84,6 +95,8 @@ def connection_error(error: Exception, url: str, certificate: Certificate | None
         unknown = root.errno in {socket.EAI_NONAME, socket.EAI_NODATA}
         message = f"connection to {shown(url)} failed: its host is not found ({root.strerror})"
         return InfraError(message) if unknown else SkillUnavailable(message)
+    if "_SWITCH_UPGRADE" in str(root):  # which is how h11 calls HTTP 101
+        return InfraError(f"HTTP 101 from {shown(url)}: it switches to a protocol that was not offered; correct its address")
     return SkillUnavailable(f"connection to {shown(url)} failed: {_cause(root, secure=url.lower().startswith('https:'))}")
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from eval_skills.adapters.answer.envelope import parse_json, partial_response_in, read_answer
 from eval_skills.adapters.call import Call
 from eval_skills.adapters.http.config import HttpConfig, value_at
-from eval_skills.adapters.http.errors import status_error
+from eval_skills.adapters.http.errors import partial_error, status_error
 from eval_skills.adapters.http.run_paths import RunPaths
 from eval_skills.adapters.http.shapes.answer import ShapedAnswer
 from eval_skills.adapters.http.streaming import StreamCut, StreamedAnswer
@@ -109,12 +109,7 @@ class HttpAnswer:
         sent = [*self._config.headers, *(template.headers if template is not None else ())]
         if reply.status != HTTPStatus.PARTIAL_CONTENT or "range" in map(str.lower, sent):
             return None
-        part = reply.headers.get("content-range", "no Content-Range")
-        seen = one_line(_text(reply)) or "an empty body"
-        return ContractError(
-            f"HTTP 206 from {reply.address}: a part of an answer ({part}), although all of it was asked for; "
-            f"answer with the whole and 200; it was: {seen}"
-        )
+        return partial_error(reply.headers, _text(reply).encode(), reply.address)
 
     def _read(self, reply: HttpReply) -> SkillResponse:
         if (shaped := self._shaped) is not None:

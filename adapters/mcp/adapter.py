@@ -148,6 +148,8 @@ class McpAdapter(ProcessAdapter):
             self._session = McpSession(server_of(self.skill, self._config))
         session = self._session
         await session.look_for(tool)
+        if tool not in session.tools and (problem := session.malformed.get(tool)) is not None:
+            raise ContractError(f"the server lists the tool {tool!r} against the MCP version that it names: {problem}")
         if tool not in session.tools:
             raise InfraError(_no_such_tool(tool, list(session.tools)))
         if tool in session.ambiguous:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import codecs
 import json
+import re
 import ssl
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 import httpx2
@@ -18,7 +20,8 @@ from mcp.client.streamable_http import streamable_http_client
 from eval_skills.adapters.answer.envelope import parse_json
 from eval_skills.adapters.http.address import shown
 from eval_skills.adapters.http.client import ERROR_BODY_BYTES, RequestTrace
-from eval_skills.adapters.http.errors import explained_error, status_error
+from eval_skills.adapters.http.errors import explained_error, partial_error, status_error
+from eval_skills.adapters.http.sse import EventStream
 from eval_skills.adapters.mcp.transport import SessionExpired, Transport, message_limit
 from eval_skills.adapters.sandbox.limits import too_long
 from eval_skills.core.errors import ContractError, ItemError
@@ -144,8 +147,10 @@ class _CheckedResponses(httpx2.AsyncBaseTransport):
         try:
             response = await self._sent(request)
             await _refuse_encoding(response)
+            if request.method == "POST" and response.status_code == HTTPStatus.PARTIAL_CONTENT:
+                raise partial_error(response.headers, await self._body(response), self._transport.url)
             if _streams_events(response):
-                return response
+                return self._events(response, request, asked) if asked.method == "tools/call" else response
             body = await self._body(response)
         except _BROKEN as error:
             raise await explained_error(error, str(request.url), self._transport.trusted) from None
@@ -156,10 +161,28 @@ class _CheckedResponses(httpx2.AsyncBaseTransport):
                 refusal = type(refusal)(f"{refusal}; {_OLD_TRANSPORT}")
             if asked.method != _DISCOVERY or response.status_code not in _NO_DISCOVERY:
                 self._note(request, refusal)  # what it means for the connection, the SDK knows
-        elif asked.method == "tools/call" and response.status_code < 300 and _is_json(response):
-            body = _answer_to(asked, response.status_code, body)
+        elif asked.method == "tools/call" and response.status_code < 300:
+            body = _answer_to(asked, response, body)
         kept = {name: value for name, value in response.headers.items() if name not in {"content-length", "transfer-encoding"}}
         return httpx2.Response(response.status_code, headers=kept, content=body, request=request)
+
+    def _events(self, response: httpx2.Response, request: httpx2.Request, asked: _Asked) -> httpx2.Response:
+        """The response, whose events go on until one is no answer to what was asked: it becomes the call's error instead."""
+        limit = message_limit(self._transport.max_output_bytes)
+
+        def judged(block: bytes) -> bytes:
+            try:
+                for event in EventStream().feed(block):
+                    if event.name == "message":
+                        _check_event(asked, response.status_code, event.data)
+            except ContractError as error:
+                return b"data: " + self._reply(request, asked, error).content + b"\n\n"
+            return block
+
+        assert isinstance(response.stream, httpx2.AsyncByteStream)
+        return httpx2.Response(
+            response.status_code, headers=response.headers, stream=_Blocks(response.stream, judged, limit), request=request
+        )
 
     def _note(self, request: httpx2.Request, error: ItemError) -> None:
         if request.method == "POST":  # a server need not offer the GET that listens
@@ -193,6 +216,33 @@ class _CheckedResponses(httpx2.AsyncBaseTransport):
         return httpx2.Response(200, json={"jsonrpc": "2.0", "id": asked.id, "error": failure}, request=request)
 
 
+class _Blocks(httpx2.AsyncByteStream):
+    """A stream of events that passes on each as `judged` has it, once it is whole; one beyond `limit` bytes as it comes."""
+
+    def __init__(self, inner: httpx2.AsyncByteStream, judged: Callable[[bytes], bytes], limit: int) -> None:
+        self._inner, self._judged, self._limit = inner, judged, limit
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        held = bytearray()
+        async for chunk in self._inner:
+            looked_at = max(0, len(held) - len(b"\r\n\r"))
+            held += chunk
+            while (end := _BLOCK_END.search(held, looked_at)) is not None:
+                block, looked_at = bytes(held[: end.end()]), 0
+                del held[: end.end()]
+                yield self._judged(block)
+            if len(held) > self._limit:
+                yield bytes(held)
+                held.clear()
+        yield bytes(held)
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+
+_BLOCK_END = re.compile(rb"(?:\r\n|\n|\r(?!\n)){2}")
+
+
 async def _refuse_encoding(response: httpx2.Response) -> None:
     """We ask for plain bytes: compressed ones, of events too, may unpack to gigabytes, and no limit sees them in time."""
     encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
@@ -201,11 +251,7 @@ async def _refuse_encoding(response: httpx2.Response) -> None:
         raise ContractError(f"the body is encoded as {encoding!r}, although Accept-Encoding asked for identity")
 
 
-def _is_json(response: httpx2.Response) -> bool:
-    return response.headers.get("content-type", "").lower().startswith("application/json")
-
-
-def _answer_to(asked: _Asked, status: int, body: bytes) -> bytes:
+def _answer_to(asked: _Asked, response: httpx2.Response, body: bytes) -> bytes:
     """The body as the SDK takes it for the answer to what was asked: for one with another id it would wait in vain.
 
     An error without an id (null) is the answer, for it came in the response to this very request.
@@ -213,6 +259,24 @@ def _answer_to(asked: _Asked, status: int, body: bytes) -> bytes:
     Raises:
         ContractError: it is not an answer to it.
     """
+    status, kind = response.status_code, response.headers.get("content-type", "")
+    if not kind.lower().startswith("application/json"):
+        said = f"its content type is {one_line(kind)!r}" if kind else "it has no content type"
+        raise _not_an_answer(status, f"{said}, and application/json or text/event-stream was asked for", body)
+    return _answer_in(asked, status, body)
+
+
+def _check_event(asked: _Asked, status: int, data: bytes) -> None:
+    """Refuse an event that is no answer to what was asked; requests and notifications of the server pass, and so does no data."""
+    try:
+        is_other = not data or "method" in parse_json(data)
+    except (ValueError, TypeError):
+        is_other = False
+    if not is_other:
+        _answer_in(asked, status, data)
+
+
+def _answer_in(asked: _Asked, status: int, body: bytes) -> bytes:
     try:
         message = parse_json(body)
     except ValueError as problem:

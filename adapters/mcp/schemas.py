@@ -1,4 +1,4 @@
-"""The output schemas that a server declares for its tools, and whether its answers keep to them."""
+"""The tools that a server lists: which of them follow the protocol, their output schemas, and whether answers keep to these."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 import mcp_types
+from mcp_types import methods
+from pydantic import ValidationError
 
 from eval_skills.adapters.answer.envelope import write_json
 from eval_skills.adapters.mcp.interceptors import MessageInterceptor
@@ -35,6 +37,8 @@ class OutputSchemas(MessageInterceptor):
     that double, which the server is free to declare, would hold up the whole run for ever. ``format`` counts as a remark.
 
     `ambiguous` names the tools that the last list has more than once, in different ways: nobody knows which one is called.
+    `malformed` says by name what is wrong with those that are not as `protocol` has it: they are left out, for the SDK would
+    refuse the whole list.
     """
 
     def __init__(self) -> None:
@@ -44,16 +48,18 @@ class OutputSchemas(MessageInterceptor):
         self._preparing = asyncio.Lock()
         self._listed: dict[str, Any] = {}
         self.ambiguous: set[str] = set()
+        self.malformed: dict[str, str] = {}
+        self.protocol = ""
 
     def on_sent(self, message: mcp_types.JSONRPCMessage) -> None:
         """Remember a request for a listing."""
         if isinstance(message, mcp_types.JSONRPCRequest) and message.method == "tools/list":
             self._listings.add(message.id)
             if (message.params or {}).get("cursor") is None:  # the first page of a new list
-                self._listed, self.ambiguous = {}, set()
+                self._listed, self.ambiguous, self.malformed = {}, set(), {}
 
     def on_received(self, message: mcp_types.JSONRPCMessage) -> None:
-        """Take the schemas out of a listing; what is not a schema stays, for the SDK to refuse."""
+        """Take the schemas out of a listing, and then the tools that are not as the protocol has it."""
         if not isinstance(message, mcp_types.JSONRPCResponse) or message.id not in self._listings:
             return
         self._listings.discard(message.id)
@@ -63,6 +69,10 @@ class OutputSchemas(MessageInterceptor):
                 if self._listed.setdefault(tool["name"], known := dict(tool)) != known:
                     self.ambiguous.add(tool["name"])
                 self._declare(tool["name"], tool.pop("outputSchema") if isinstance(tool.get("outputSchema"), dict) else None)
+        if isinstance(tools, list) and (wrong := _malformed(message.result, self.protocol)):
+            for number, problem in wrong.items():
+                self.malformed[_name(tools[number], number)] = problem
+            message.result["tools"] = [tool for number, tool in enumerate(tools) if number not in wrong]
 
     def _declare(self, tool: str, schema: dict[str, Any] | None) -> None:
         if schema != self._declared.get(tool):
@@ -98,6 +108,34 @@ class OutputSchemas(MessageInterceptor):
                 if self.of(tool) is declared:
                     self._ready[tool] = known
             return known
+
+
+def _name(tool: Any, number: int) -> str:
+    named = tool.get("name") if isinstance(tool, dict) else None
+    return named if isinstance(named, str) else f"tools[{number}]"
+
+
+def _malformed(result: dict[str, Any], protocol: str) -> dict[int, str]:
+    """What is wrong with tools of a page, by their position: by the version, and by the type that the SDK makes of them."""
+    found: dict[int, str] = {}
+    for check in (_by_the_version, _by_the_type):
+        try:
+            check(result, protocol)
+        except ValidationError as error:
+            for each in error.errors(include_url=False):
+                place = each["loc"][each["loc"].index("tools") + 1 :] if "tools" in each["loc"] else ()
+                if place and isinstance(place[0], int):
+                    found.setdefault(place[0], ": ".join(filter(None, (".".join(map(str, place[1:])), each["msg"]))))
+    return found
+
+
+def _by_the_version(result: dict[str, Any], protocol: str) -> None:
+    if ("tools/list", protocol) in methods.SERVER_RESULTS:
+        methods.validate_server_result("tools/list", protocol, result)
+
+
+def _by_the_type(result: dict[str, Any], _: str) -> None:
+    mcp_types.ListToolsResult.model_validate(result, by_name=False)
 
 
 class _Schema:

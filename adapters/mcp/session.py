@@ -44,7 +44,8 @@ for _name in ("mcp", "client"):  # the SDK's loggers: what they say is said in o
 
 class McpSession:
     """A session that begins when it is made. `ready` waits for the client that takes calls; `tools` lists the offers then,
-    `ambiguous` names those that the list describes in several ways, and `client` answers what the server asks.
+    `ambiguous` names those that the list describes in several ways, `malformed` says what is wrong with those that are not as the
+    protocol has it, and `client` answers what the server asks.
 
     The SDK binds a connection to the task that entered it, and cancels that task when the connection breaks: so a task of
     the session's own enters, waits and leaves, and the calls' own tasks only see errors.
@@ -62,6 +63,7 @@ class McpSession:
         self._listing = asyncio.Lock()
         self.tools: dict[str, Tool] = {}
         self.ambiguous: frozenset[str] = frozenset()
+        self.malformed: dict[str, str] = {}
         self.origin: dict[str, Any] = {}
         self.retired = False
         self._owner = asyncio.create_task(self._own())
@@ -166,6 +168,7 @@ class McpSession:
     async def _all_tools(self, client: Client) -> dict[str, Tool]:
         """All pages. One whose next cursor was there before, and that adds nothing, is the last: it would come again for ever."""
         tools: dict[str, Tool] = {}
+        self.schemas.protocol = client.protocol_version
         cursor: str | None = None
         cursors: set[str] = set()
         for _ in range(MAX_PAGES):
@@ -173,7 +176,7 @@ class McpSession:
             tools |= {tool.name: tool.model_copy(update={"output_schema": self.schemas.of(tool.name)}) for tool in page.tools}
             cursor = page.next_cursor
             if cursor is None or (cursor in cursors and len(tools) == before):
-                self.ambiguous = frozenset(self.schemas.ambiguous)
+                self.ambiguous, self.malformed = frozenset(self.schemas.ambiguous), self.schemas.malformed
                 return tools
             cursors.add(cursor)
         raise ContractError(f"its list of tools has more than {MAX_PAGES} pages; the last one has to leave out nextCursor")
@@ -242,7 +245,8 @@ class ServerTool:
 class ToolListing:
     """The tools of a server in its own order, and what it says of itself; the names may be empty.
 
-    `ambiguous` names the tools that it lists more than once, in different ways; the last one is among `tools`.
+    `ambiguous` names the tools that it lists more than once, in different ways; the last one is among `tools`. `malformed` says
+    what is wrong with those that are not as the protocol has it, which are not.
     """
 
     tools: list[ServerTool]
@@ -250,6 +254,7 @@ class ToolListing:
     version: str = ""
     protocol: str = ""
     ambiguous: frozenset[str] = frozenset()
+    malformed: dict[str, str] = field(default_factory=dict)
 
 
 async def list_tools(server: McpServer) -> ToolListing:
@@ -275,7 +280,7 @@ async def list_tools(server: McpServer) -> ToolListing:
             for tool in session.tools.values()
         ]
         name, version = (info.name, info.version) if info is not None else ("", "")
-        return ToolListing(tools, name, version, client.protocol_version, session.ambiguous)
+        return ToolListing(tools, name, version, client.protocol_version, session.ambiguous, session.malformed)
     finally:
         await session.close()
 

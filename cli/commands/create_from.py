@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from eval_skills.cli.context import current, print_json, printable
 from eval_skills.core.config.values import absence, variable_name
 from eval_skills.core.errors import ItemError, UsageError
-from eval_skills.core.text import nearest
+from eval_skills.core.text import first_of, nearest
 
 if TYPE_CHECKING:
     from eval_skills.core.models import Skill
@@ -149,6 +149,10 @@ def _openapi_entry(draft: Draft) -> dict[str, Any]:
     return {"id": draft.folder.name, "folder": str(draft.folder), "files": files, "next": own_tests_command(draft.folder)}
 
 
+_NAMED = 3
+"""So many malformed tools are named; of more, how many."""
+
+
 def offered_skills(option: str, server: str, pass_env: Sequence[str] | None, auth_token_env: str | None = None) -> list[Skill]:
     """The tools of the server that a command or URL names, as skills that call it.
 
@@ -174,6 +178,9 @@ def offered_skills(option: str, server: str, pass_env: Sequence[str] | None, aut
         offer = asyncio.run(list_tools(reached))
     except ItemError as error:
         raise UsageError(f"{option} {str(reached)!r}: {error}") from None
+    malformed = first_of([f"{name} ({problem})" for name, problem in offer.malformed.items()], _NAMED)
+    if malformed and not offer.tools:
+        raise UsageError(f"{option} {str(reached)!r}: no tool of the server follows the MCP version that it names: {malformed}")
     if not offer.tools:
         raise UsageError(f"{option} {str(reached)!r}: the server offers no tools")
     named = [tool for tool in offer.tools if tool.name.strip()]
@@ -185,6 +192,8 @@ def offered_skills(option: str, server: str, pass_env: Sequence[str] | None, aut
         current().remark(
             f"the server lists {names} more than once, in different ways: left out, since a tool is called by its name"
         )
+    if malformed:
+        current().remark(f"left out, since the server lists them against the MCP version that it names: {malformed}")
     if unnamed := len(offer.tools) - len(named):
         each = "1 tool that has" if unnamed == 1 else f"{unnamed} tools that have"
         current().remark(f"the server lists {each} no name: left out, since a tool is called by its name")

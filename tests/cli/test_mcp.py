@@ -147,6 +147,7 @@ class _Odd(_Guarded):
             ("reads", {"readOnlyHint": True, "destructiveHint": True}),
             ("double", {"readOnlyHint": True}),
             ("double", {"readOnlyHint": False}),
+            ("broken", {"readOnlyHint": "perhaps"}),
         ]
     ]
 
@@ -162,6 +163,9 @@ def test_odd_tools_keep_no_other_from_being_created_and_none_that_destroys_is_ca
     assert "tools/said/tests/basic.eval.json stays: no test is written here any more" in result.err
     assert "lists 1 tool that has no name: left out" in result.err
     assert "lists double more than once, in different ways: left out" in result.err
+    assert (
+        "left out, since the server lists them against the MCP version that it names: broken (annotations.readOnly" in result.err
+    )
     assert "has 300 characters, so its skill is called xxx" in result.err
     tested = {skill["id"]: len(skill["files"]) == 2 for skill in result.json["skills"]}
     assert tested == {"x" * 60: True, "said": False, "implied": False, "adds": True, "reads": True}

@@ -49,4 +49,4 @@ def test_p21_the_status_comes_first_then_a_bounded_excerpt() -> None:
 
 def test_a_redirect_says_where_it_pointed() -> None:
     assert "redirected to http://elsewhere/" in str(status_error(302, {"location": "http://elsewhere/"}, "", "http://x"))
-    assert str(status_error(304, {}, "", "http://x")).startswith("HTTP 304 from http://x, without a Location to go on to")
+    assert str(status_error(305, {}, "", "http://x")).startswith("HTTP 305 from http://x, without a Location to go on to")

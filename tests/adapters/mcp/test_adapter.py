@@ -230,6 +230,13 @@ async def test_a_name_of_two_tools_is_refused_and_of_one_that_is_listed_twice_is
     assert (await ask(mcp_skill(tmp_path, by_hand("twice"), "state"))).output["lists"] == 1
 
 
+async def test_a_malformed_tool_costs_no_other_one(tmp_path: Path) -> None:
+    assert (await ask(mcp_skill(tmp_path, by_hand("malformed"), "echo"), {"x": 1})).output == {"x": 1}
+    error = await failure(mcp_skill(tmp_path, by_hand("malformed"), "state"))
+    assert isinstance(error, ContractError)
+    assert str(error) == "the server lists the tool 'state' against the MCP version that it names: inputSchema: Field required"
+
+
 async def test_a_list_that_changed_is_read_again_and_a_remark_says_which_tool_is_another(tmp_path: Path) -> None:
     async with Tools(mcp_skill(tmp_path, by_hand(), "unstructured")) as tools:
         with pytest.raises(ContractError, match="did not return structured content"):

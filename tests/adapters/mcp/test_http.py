@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import signal
 import socket
@@ -129,6 +130,15 @@ async def test_p19_a_server_that_dies_and_comes_back_costs_one_item(
         assert task.cancelling() == 0
 
 
+RESULT = {"jsonrpc": "2.0", "result": {"content": []}}
+
+
+def events(*messages: dict[str, Any]) -> dict[str, Any]:
+    """A response that streams these messages."""
+    body = "".join(f"event: message\ndata: {json.dumps(each)}\n\n" for each in messages)
+    return {"status": 200, "body": body, "headers": {"Content-Type": "text/event-stream"}}
+
+
 @pytest.mark.parametrize(
     ("given", "kind", "message"),
     [
@@ -147,7 +157,7 @@ async def test_p19_a_server_that_dies_and_comes_back_costs_one_item(
         pytest.param({"status": 302, "headers": {"Location": "/b"}}, InfraError, "HTTP 302 .*: redirected to /b", id="to-a-get"),
         pytest.param({"status": 307}, InfraError, "HTTP 307 from .*, without a Location", id="redirect-to-nowhere"),
         pytest.param({"status": 307, "headers": {"Location": "http://["}}, InfraError, "HTTP 307 .*: redirected", id="to-no-url"),
-        pytest.param({"status": 200, "body": "<html>"}, ContractError, "Unexpected content type", id="no-json"),
+        pytest.param({"status": 200, "body": "<html>"}, ContractError, "it has no content type, .* was: <html>", id="no-json"),
         pytest.param(
             {"status": 200, "body": "{", "headers": {"Content-Type": "application/json"}},
             ContractError,
@@ -192,6 +202,22 @@ async def test_p19_a_server_that_dies_and_comes_back_costs_one_item(
             "the body is encoded as 'gzip', although Accept-Encoding asked for identity",
             id="events-that-may-unpack-to-gigabytes",
         ),
+        pytest.param(events({"id": 999, **RESULT}), ContractError, r"its id is 999 and \d+ was asked", id="event-of-another"),
+        pytest.param(events({"id": None, **RESULT}), ContractError, r"its id is null and \d+ was asked", id="event-of-none"),
+        pytest.param(
+            {**events({}), "body": "data: {\r\n\r\n"},
+            ContractError,
+            "HTTP 200 with an unreadable answer: not JSON",
+            id="bad-event",
+        ),
+        pytest.param(
+            {"status": 206, "body": "{}", "headers": {"Content-Type": "application/json", "Content-Range": "bytes 0-1/9"}},
+            ContractError,
+            "HTTP 206 from .*a part of an answer .bytes 0-1/9., although all of it was asked for; .* it was: {}",
+            id="a-part",
+        ),
+        pytest.param({"status": 304}, InfraError, "HTTP 304 .*: not modified, although the whole was asked for", id="304"),
+        pytest.param({"status": 101}, InfraError, "HTTP 101 .*: it switches to a protocol that was not offered", id="101"),
         pytest.param({"status": 202}, ContractError, "202", id="accepted-and-nothing-more"),
         pytest.param({"reset": True}, SkillUnavailable, "connection to http://127.0.0.1:.* failed", id="reset"),
     ],

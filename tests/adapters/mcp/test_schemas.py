@@ -31,19 +31,23 @@ async def checked(schemas: OutputSchemas, content: Any, tool: str = "t") -> str:
     return ""
 
 
+TOOL = {"name": "t", "inputSchema": {"type": "object"}}
+
+
 @pytest.mark.parametrize(
-    ("tools", "left"),
+    ("tools", "left", "malformed"),
     [
-        pytest.param([{"name": "t", "outputSchema": NUMBER}], [{"name": "t"}], id="taken"),
-        pytest.param([{"name": "t", "outputSchema": 7}], [{"name": "t", "outputSchema": 7}], id="no-schema-is-left-to-the-sdk"),
-        pytest.param([7, {"outputSchema": NUMBER}], [7, {"outputSchema": NUMBER}], id="no-tool-is-left-to-the-sdk"),
-        pytest.param("none", "none", id="no-list"),
+        pytest.param([{**TOOL, "outputSchema": NUMBER}], [TOOL], [], id="taken"),
+        pytest.param([{**TOOL, "name": "u", "outputSchema": 7}, TOOL], [TOOL], ["u"], id="no-schema"),
+        pytest.param([7, TOOL, {"outputSchema": NUMBER}], [TOOL], ["tools[0]", "tools[2]"], id="no-tool"),
+        pytest.param("none", "none", [], id="no-list-is-left-to-the-sdk"),
     ],
 )
-def test_schemas_are_taken_out_of_listings(tools: Any, left: Any) -> None:
+def test_schemas_and_malformed_tools_are_taken_out_of_listings(tools: Any, left: Any, malformed: list[str]) -> None:
     schemas = OutputSchemas()
     assert listing(schemas, copy.deepcopy(tools)) == left
-    assert schemas.of("t") == (NUMBER if tools != left else None)
+    assert list(schemas.malformed) == malformed
+    assert schemas.of("t") == (NUMBER if tools[0] == {**TOOL, "outputSchema": NUMBER} else None)
 
 
 def test_other_answers_pass_as_they_are() -> None:
