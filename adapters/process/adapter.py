@@ -230,7 +230,8 @@ class SubprocessAdapter(ProcessAdapter):
     @property
     def remarks(self) -> list[str]:
         given_up = self._forking.remark if self._forking is not None else ""
-        return [*super().remarks, *([f"{self.skill.key}: {given_up}"] if given_up else [])]
+        said = [remark for remark in (given_up, self._pool.remark) if remark]
+        return [*super().remarks, *(f"{self.skill.key}: {remark}" for remark in said)]
 
     async def _invoke(self, input_data: Any, call: Call) -> SkillResponse:
         call.not_yet_asked()

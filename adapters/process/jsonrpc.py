@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from eval_skills.adapters.answer.envelope import parse_json, partial_response, without_partial_response, write_json
 from eval_skills.adapters.call import PROGRESS
@@ -74,11 +74,15 @@ def read_reply(
     return Reply(message["error"] if failed else message.get("result"), failed)
 
 
+OF_ANOTHER: Final[dict[str, Any]] = {}
+"""A report of a request that was answered before."""
+
+
 def read_progress(line: bytes, request_id: int, twice: Callable[[str], None] | None = None) -> dict[str, Any] | None:
     """What a line reports of the running request; None where the line is not such a notification. `twice` as in `parse_json`.
 
-    The notification names no request, or this one as ``requestId``; one that names another request came too late and reports
-    nothing. An id that is null is none. One that is not valid JSON (an argument is NaN) reports a call that cannot be read.
+    The notification names no request, or this one as ``requestId``; one that names another request came too late and is
+    `OF_ANOTHER`. An id that is null is none. One that is not valid JSON (an argument is NaN) reports a call that cannot be read.
     """
     if b'"jsonrpc"' not in line or PROGRESS.encode() not in line:
         return None
@@ -93,7 +97,7 @@ def read_progress(line: bytes, request_id: int, twice: Callable[[str], None] | N
     params = message.get("params")
     if not isinstance(params, dict):
         return None
-    return params if params.get("requestId", request_id) == request_id else {}
+    return params if params.get("requestId", request_id) == request_id else OF_ANOTHER
 
 
 def why_not_reply(text: str, request_id: int, *, or_null: bool = False) -> str:

@@ -11,12 +11,13 @@ from typing import Any
 
 from eval_skills.adapters.call import CALLED_NOTHING, Call, Progress, shield_cleanup
 from eval_skills.adapters.process.child import Child, describe_exit
-from eval_skills.adapters.process.jsonrpc import Reply, read_progress, read_reply, request_line, why_not_reply
+from eval_skills.adapters.process.jsonrpc import OF_ANOTHER, Reply, read_progress, read_reply, request_line, why_not_reply
 from eval_skills.adapters.process.launch import Launch, spawn
 from eval_skills.adapters.process.streams import LineSplitter, LineTooLong, OutputTail, last_lines
 from eval_skills.adapters.sandbox.bubblewrap import sandbox_found_no_program
 from eval_skills.adapters.sandbox.limits import limit_reached, limits_in_force, too_long
 from eval_skills.core.errors import ContractError, InfraError, ItemError, SkillCrashed, SkillUnavailable
+from eval_skills.core.text import plural
 
 Start = Callable[[Launch, Callable[[bytes], None]], Awaitable[Child]]
 """How a process is started, as `spawn` does it."""
@@ -31,7 +32,7 @@ class Worker:
     Standard output is read line by line: the reply ends the wait, a notification of progress is noted in the `progress` of the
     request, and every other line is a log. `duplicate_keys` are the keys that objects in both give twice. `answered_at` is the
     `time.perf_counter()` at which the last reply was read, `unread_until` the last one at which the process was seen not to have
-    read its first request yet (0: never seen so).
+    read its first request yet (0: never seen so). `late_reports` counts the reports that came when their request was answered.
     """
 
     def __init__(self, launch: Launch, max_line_bytes: int, start: Start = spawn) -> None:
@@ -46,6 +47,8 @@ class Worker:
         self._whole, self._early = bytearray(), bytearray()
         self.answered_at = self.unread_until = 0.0
         self.duplicate_keys: list[str] = []
+        self.late_reports = 0
+        self._waits = False
 
     async def start(self) -> None:
         """Start the process.
@@ -87,15 +90,18 @@ class Worker:
         self._progress, self._progress_bytes = progress, 0
         self.duplicate_keys = []
         self._pending = asyncio.get_running_loop().create_future()
-        self._read_what_came_early()
-        if self._pending.done():
+        self._waits = True
+        try:
+            self._read_what_came_early()
+            if not self._pending.done():
+                self._child.write(request)
+                if last:
+                    self._child.close_stdin()
+                elif self._requests == 1:
+                    self._look_whether_read()
             return await self._pending
-        self._child.write(request)
-        if last:
-            self._child.close_stdin()
-        elif self._requests == 1:
-            self._look_whether_read()
-        return await self._pending
+        finally:
+            self._waits = last  # what a process says until it has ended is of its last request
 
     def _read_what_came_early(self) -> None:
         """A program that does not read its input may answer, and even end, before the request is sent."""
@@ -167,6 +173,8 @@ class Worker:
         if self._progress is None or (report := read_progress(line, self._request_id, twice.append)) is None:
             return False
         self.duplicate_keys += twice
+        if report is OF_ANOTHER or not self._waits:
+            self.late_reports += 1
         self._progress.add(report)
         if self._last and len(self._whole) <= self._max_line_bytes:
             self._whole = self._whole.replace(line + b"\n", b"")  # the rest of the output may be one answer
@@ -251,6 +259,8 @@ class WorkerPool:
     A new worker is handed out once `prepare` is through with it.
     """
 
+    _late_reports = 0
+
     def __init__(self, launch: Launch, max_line_bytes: int, prepare: Callable[[Worker], Awaitable[None]] | None = None) -> None:
         self._launch, self._max_line_bytes, self._prepare = launch, max_line_bytes, prepare
         self._idle: list[Worker] = []
@@ -267,7 +277,7 @@ class WorkerPool:
             worker = self._idle.pop()
             if worker.alive:
                 return worker
-            self._all.discard(worker)
+            self._leave(worker)
         worker = Worker(self._launch, self._max_line_bytes)
         await worker.start()
         self._all.add(worker)
@@ -312,7 +322,7 @@ class WorkerPool:
 
     async def discard(self, worker: Worker) -> None:
         """End a worker that cannot be trusted any more; the next `take` starts a new one if it needs one."""
-        self._all.discard(worker)
+        self._leave(worker)
         await worker.stop()
 
     async def close(self) -> None:
@@ -320,4 +330,20 @@ class WorkerPool:
         self.closed = True
         await asyncio.gather(*(worker.finish(EXIT_WAIT_S) for worker in self._all))
         self._idle.clear()
-        self._all.clear()
+        for worker in list(self._all):
+            self._leave(worker)
+
+    @property
+    def remark(self) -> str:
+        """That workers reported calls too late, which no item has; read when the pool is closed."""
+        if not self._late_reports:
+            return ""
+        return (
+            f"{plural(self._late_reports, 'report')} came after the answer to its request, so an item may have called more than "
+            "is known of it; report calls before the answer"
+        )
+
+    def _leave(self, worker: Worker) -> None:
+        if worker in self._all:
+            self._all.discard(worker)
+            self._late_reports += worker.late_reports

@@ -59,6 +59,10 @@ class HostedAdapter(ProcessAdapter, Generic[C]):
         self._ids = itertools.count(_LOAD_ID + 1)
         self._loaded: dict[str, Any] = {}
 
+    @property
+    def remarks(self) -> list[str]:
+        return [*super().remarks, *([f"{self.skill.key}: {self._pool.remark}"] if self._pool.remark else [])]
+
     @classmethod
     def check(cls, skill: Skill) -> None:
         """The configuration, the entrypoint's form, and the folder it runs in; nothing of the skill's code is run."""

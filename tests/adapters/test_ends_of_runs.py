@@ -16,6 +16,7 @@ import pytest
 import eval_skills
 from eval_skills.adapters import open_adapter
 from eval_skills.adapters.http.errors import status_error
+from eval_skills.adapters.process.adapter import SubprocessAdapter
 from eval_skills.adapters.python.object_skill import ObjectSkill
 from eval_skills.core.errors import ItemError, SkillTimeout
 from eval_skills.core.models import Skill, SkillResponse
@@ -392,6 +393,28 @@ for line in sys.stdin:
     found = await ended(make_skill("subprocess", f"{sys.executable} late.py", {}, tmp_path), "answer")
     assert isinstance(found, SkillResponse)
     assert [call.name for call in found.tool_calls or []] == ["tool0"]
+
+
+@pytest.mark.parametrize("named", [True, False], ids=["with-its-id", "without-an-id"])
+async def test_reports_that_come_after_the_answer_are_a_remark(tmp_path: Path, named: bool) -> None:
+    late = f"""
+import json, sys, time
+for line in sys.stdin:
+    request = json.loads(line)
+    print(json.dumps({{"jsonrpc": "2.0", "id": request["id"], "result": 1}}), flush=True)
+    time.sleep(0.05)
+    report = {{"toolCalls": [{{"name": "pay"}}]}} | ({{"requestId": request["id"]}} if {named} else {{}})
+    print(json.dumps({{"jsonrpc": "2.0", "method": "progress", "params": report}}), flush=True)
+"""
+    (tmp_path / "late.py").write_text(late)
+    skill = make_skill("subprocess", f"{sys.executable} late.py", {"persistent": True}, tmp_path)
+    async with SubprocessAdapter(skill) as adapter:
+        found = await adapter.call("answer", 60)
+    assert found.tool_calls is None
+    assert adapter.remarks == [
+        f"{skill.key}: 1 report came after the answer to its request, so an item may have called more than is known of it; "
+        "report calls before the answer"
+    ]
 
 
 async def test_reports_without_end_are_cut_off_and_what_was_read_counts(tmp_path: Path) -> None:
