@@ -292,8 +292,7 @@ class RunnableAdapter(FunctionAdapter):
         return awaited if is_async else called, is_async
 
     def _input(self, input_data: Any) -> Any:
-        target = cast(ObjectSkill, self.skill).target
-        return graph_input(input_data, None, sorted(map(str, getattr(target, "channels", None) or ())))
+        return graph_input(input_data, None, self._channels)
 
     def _read(self, answer: Any, call: Call) -> SkillResponse:
         return response_of(answer if call.conversation is None else without_earlier(answer, call.conversation))
@@ -303,7 +302,11 @@ class RunnableAdapter(FunctionAdapter):
         return known and as_openai(known)
 
     def _reported(self, call: Call) -> SkillResponse | None:
-        return reported_by_callbacks(super()._reported(call))
+        return reported_by_callbacks(super()._reported(call), of_graph="messages" in self._channels)
+
+    @property
+    def _channels(self) -> list[str]:
+        return sorted(map(str, getattr(cast(ObjectSkill, self.skill).target, "channels", None) or ()))
 
 
 def _wants_keywords(name: str, function: Callable[..., Any]) -> bool:

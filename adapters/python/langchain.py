@@ -56,7 +56,7 @@ class LangchainAdapter(HostedAdapter[LangchainConfig]):
         return known and as_openai(known)
 
     def _reported(self, call: Call) -> SkillResponse | None:
-        return reported_by_callbacks(super()._reported(call))
+        return reported_by_callbacks(super()._reported(call), of_graph=MESSAGES in (self._loaded.get("channels") or ()))
 
     def _read(self, answer: Any) -> SkillResponse:
         return response_of(answer)
@@ -155,18 +155,20 @@ def as_openai(known: SkillResponse) -> SkillResponse:
         return known
 
 
-def reported_by_callbacks(reported: SkillResponse | None) -> SkillResponse | None:
-    """What was reported while it worked, in our own form: the calls of the models' messages before those that no model asked for,
-    and the tokens of all models.
+def reported_by_callbacks(reported: SkillResponse | None, *, of_graph: bool) -> SkillResponse | None:
+    """What was reported while it worked, in our own form: the calls of the models' messages before those that are in none (no
+    model asked for them, or its message broke off), and the tokens of all models.
 
-    Only of a graph, which reported an empty list at its start, does the lack of calls say that there were none, and are the
-    messages all there are: anything else may call tools that no callback sees.
+    Only of a graph that keeps messages, which reported an empty list at its start, does the lack of calls say that there were
+    none, and are the messages all there are: anything else may call tools that no callback sees.
     """
     if reported is None or not reported.messages:
         return reported
     of_models = as_openai(reported.model_copy(update={"tool_calls": None}))
-    calls = [*(of_models.tool_calls or ()), *(reported.tool_calls or ())]
-    if reported.tool_calls is not None:
+    calls = of_models.tool_calls or []
+    asked = {call.id for call in calls} - {None}
+    calls = [*calls, *(call for call in reported.tool_calls or () if call.id not in asked)]
+    if of_graph:
         return of_models.model_copy(update={"tool_calls": calls})
     return of_models.model_copy(update={"tool_calls": calls or None, "messages": None})
 

@@ -97,7 +97,8 @@ def report_everything(report: Report) -> None:
 
 def callback_handler(usages: list[Any], report: Report) -> Any:
     """A handler for LangChain's callbacks: it notes the tokens of every model call in `usages`, and reports each message of a
-    model and each tool that starts without a model having asked for it; None where LangChain is not loaded.
+    model, each call of which it streams the name, for the rest may never come, and each tool that starts without a model having
+    asked for it; None where LangChain is not loaded.
 
     Its `stopped` are the breakpoints at which graphs stopped (``interrupt_before``, ``interrupt_after``), where LangGraph tells.
     """
@@ -107,8 +108,20 @@ def callback_handler(usages: list[Any], report: Report) -> Any:
         return None
     asked: Counter[str] = Counter()
 
+    def on_llm_new_token(_: Any, token: Any = "", *, chunk: Any = None, **__: Any) -> None:
+        streamed = _calls(getattr(chunk, "message", None), "tool_call_chunks")
+        # by its id it is known in the message
+        if begun := [{"name": _name(call), "id": str(call["id"])} for call in streamed if call.get("name") and call.get("id")]:
+            report({"toolCalls": begun})
+
+    def on_llm_error(_: Any, __: Any, *, response: Any = None, **___: Any) -> None:
+        if response is not None:  # what was streamed before; messages without a call are the library's own, on the error
+            note([message for message in _messages_of(response) if any(_calls(message, key) for key in _OF_MESSAGES)])
+
     def on_llm_end(_: Any, end: Any, **__: Any) -> None:
-        messages = [message for each in end.generations for one in each if (message := getattr(one, "message", None)) is not None]
+        note(_messages_of(end))
+
+    def note(messages: list[Any]) -> None:
         usages.extend(usage for message in messages if (usage := getattr(message, "usage_metadata", None)))
         for message in filter(is_message, messages):
             asked.update(_name(call) for key in _OF_MESSAGES for call in _calls(message, key))
@@ -132,9 +145,14 @@ def callback_handler(usages: list[Any], report: Report) -> Any:
         stopped.clear()  # code of the skill's own went on with it
 
     # inline: a handler of the asynchronous kind would else run beside the tool, which may never return
-    methods = {"on_llm_end": on_llm_end, "on_tool_start": on_tool_start, "run_inline": True}
+    of_models = {"on_llm_new_token": on_llm_new_token, "on_llm_end": on_llm_end, "on_llm_error": on_llm_error}
+    methods = {**of_models, "on_tool_start": on_tool_start, "run_inline": True}
     of_graphs = {"on_interrupt": on_interrupt, "on_resume": on_resume, "stopped": stopped}
     return type("CallRecorder", (base,), methods | of_graphs)()
+
+
+def _messages_of(end: Any) -> list[Any]:
+    return [message for each in end.generations for one in each if (message := getattr(one, "message", None)) is not None]
 
 
 def tools_named(parts: dict[str, Any]) -> list[str]:
