@@ -45,9 +45,19 @@ class OwnEvaluators:
         return name
 
     def in_options(self, options: Mapping[str, Any]) -> dict[str, Any]:
-        """The options of a call with the name of a function in place of the function."""
-        named = {"evaluator": self.named(options["evaluator"])} if "evaluator" in options else {}
-        return {**options, **named}
+        """The options of a call with the name of a function in place of the function.
+
+        Raises:
+            UsageError: the evaluator of the call is neither a name nor a function.
+        """
+        if (given := options.get("evaluator")) is None:
+            return dict(options)
+        if not isinstance(named := self.named(given), str):
+            raise UsageError(
+                "evaluator: give the name of a scorer, such as contains, or a function; one with options, and several, belong to "
+                f"a task (evaluator={{…}}, evaluators=[…]); got {given!r}"
+            )
+        return {**options, "evaluator": named}
 
     def refuse_elsewhere(self, task_runner: str) -> None:
         """Refuse a task runner that judges in other processes, which do not have these functions.

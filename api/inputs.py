@@ -259,7 +259,14 @@ def _by_name(given: Any, own: OwnEvaluators, place: str) -> Any:
     """An evaluator as a task has it, with the name of a function in place of the function."""
     if isinstance(given, Mapping) and callable(given.get("type")):
         return {**given, "type": own.named(given["type"], place)}
-    return own.named(given, place)
+    named = own.named(given, place)
+    if not isinstance(named, str | Mapping | Model):
+        several = "; several of them are `evaluators` of the task" if isinstance(given, list | tuple | set) else ""
+        raise UsageError(
+            f'{place}: give the name of a scorer, one with options as {{"type": "regex", …}}, or a function{several}; '
+            f"got {given!r}"
+        )
+    return named
 
 
 def _plain_turns(turns: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import threading
 import time
 from collections.abc import Callable
@@ -17,7 +18,7 @@ import pytest
 
 import eval_skills as es
 from eval_skills.cli.main import call
-from eval_skills.core.errors import UserError
+from eval_skills.core.errors import UsageError, UserError
 from eval_skills.core.fingerprint import digest_of_folder
 from eval_skills.core.models import Reason, SkillResponse
 from eval_skills.engine.rescoring.plan import plan_rescoring
@@ -43,6 +44,19 @@ def test_a_function_judges_the_tasks_that_name_no_scorer() -> None:
     assert [(item.status, item.scorer) for item in items] == [
         ("pass", "same_word"), ("fail", "same_word"), ("pass", "exact_match"),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("given", [["exact"], {"type": "exact"}, 5], ids=["several", "with-options", "number"])
+def test_what_is_no_evaluator_of_a_call_is_told_what_is(given: Any) -> None:
+    said = r"evaluator: give the name of a scorer, such as contains, or a function; .* belong to a task .*; got "
+    with pytest.raises(UsageError, match=said + re.escape(repr(given))):
+        es.evaluate(capital, TASKS, evaluator=given)
+
+
+@pytest.mark.parametrize(("given", "hint"), [(["exact"], "; several of them are `evaluators` of the task"), (5, "")])
+def test_what_is_no_evaluator_of_a_task_is_told_what_is(given: Any, hint: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(f"or a function{hint}; got {given!r}")):
+        es.score("Bern", {"expected": "Bern", "evaluator": given})
 
 
 def test_it_gets_as_many_of_answer_expectation_and_task_as_it_takes() -> None:
@@ -323,7 +337,7 @@ def contains(output: str) -> bool:
         pytest.param(lambda: True, r"evaluator lambda takes 0; an evaluator is called as function\(output", id="takes-nothing"),
         pytest.param(lambda a, b, c, d: True, r"evaluator lambda takes 4; an evaluator is called", id="takes-four"),
         pytest.param(lambda a, *, key: True, r"evaluator lambda needs key by name; an evaluator is called", id="by-name"),
-        pytest.param(3, r"evaluator: give text; got 3", id="number"),
+        pytest.param(3, r"evaluator: give the name of a scorer, such as contains, or a function; .* got 3", id="number"),
     ],
 )
 def test_what_cannot_judge_is_refused(evaluator: Any, message: str) -> None:
