@@ -159,9 +159,18 @@ def calibration_of(row: Mapping[str, Any]) -> Calibration:
 
 def last_calibrations(store: Store, benchmark_id: str, version: str) -> dict[tuple[str, str], Calibration]:
     """The last calibration of every judge of a benchmark, by model and prompt: of this version of it, else of any other."""
+    return {judge: found[0] for judge, found in all_calibrations(store, benchmark_id, version).items()}
+
+
+def all_calibrations(store: Store, benchmark_id: str, version: str) -> dict[tuple[str, str], list[Calibration]]:
+    """Those of every judge of a benchmark, by model and prompt: of this version of it before all others, the last one first."""
     rows = store.tables.rows("calibrations", CALIBRATION_SCHEMA.names)
     ordered = sorted(rows, key=lambda row: (row["benchmark_version"] == version, row["calibrated_at"], row["calibration_id"]))
-    return {(row["model"], row["prompt"]): calibration_of(row) for row in ordered if row["benchmark_id"] == benchmark_id}
+    found: dict[tuple[str, str], list[Calibration]] = {}
+    for row in reversed(ordered):
+        if row["benchmark_id"] == benchmark_id:
+            found.setdefault((row["model"], row["prompt"]), []).append(calibration_of(row))
+    return found
 
 
 def judged_pairs(store: Store, benchmark_id: str) -> dict[str, list[Preference]]:

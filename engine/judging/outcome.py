@@ -212,16 +212,16 @@ def add_judge_figures(
         return list(reports)
     from eval_skills.core.judging.report import JudgeKnowledge, judge_figures
     from eval_skills.core.judging.rows import JudgedRows
-    from eval_skills.core.store.rows import judged_pairs, last_calibrations
+    from eval_skills.core.store.rows import all_calibrations, judged_pairs
 
     benchmark_id = str(items["benchmark_id"].iloc[0]) if "benchmark_id" in items else reports[0].benchmark_id
     version = str(reports[0].evaluator_metadata.get("benchmarkVersion", ""))
-    calibrations = last_calibrations(store, benchmark_id, version)
-    changed = {
-        judge: what
-        for judge, calibration in calibrations.items()
-        if (what := _changed_since(calibration, _judged_by(judge, by_task, items), store)) is not None
+    chosen = {
+        judge: _fitting(known, _judged_by(judge, by_task, items), store)
+        for judge, known in all_calibrations(store, benchmark_id, version).items()
     }
+    calibrations = {judge: calibration for judge, (calibration, _) in chosen.items()}
+    changed = {judge: what for judge, (_, what) in chosen.items() if what is not None}
     known = JudgeKnowledge(by_task, calibrations, judged_pairs(store, benchmark_id), claims, changed)
     completed = []
     for report in reports:
@@ -240,6 +240,17 @@ def add_judge_figures(
 
 def _judged_by(judge: tuple[str, str], by_task: Mapping[str, tuple[str, str]], items: pd.DataFrame) -> pd.DataFrame:
     return items[items["task_id"].isin([task for task, by in by_task.items() if by == judge])]
+
+
+def _fitting(known: Sequence[Calibration], items: pd.DataFrame, store: Store) -> tuple[Calibration, str | None]:
+    """The last calibration since which these items' benchmark is known not to have changed; else the last, with what has."""
+    last, *earlier = known
+    what = _changed_since(last, items, store)
+    if what is not None:
+        for each in earlier:
+            if each.benchmark_digest is not None and _changed_since(each, items, store) is None:
+                return each, None
+    return last, what
 
 
 def _changed_since(calibration: Calibration, items: pd.DataFrame, store: Store) -> str | None:

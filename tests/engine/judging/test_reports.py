@@ -344,10 +344,14 @@ def test_a_calibration_of_other_criteria_corrects_nothing(
         writer.writerows(rows)
     source = {"run_id": "latest"} if of_a_run else {"tasks": str(tmp_path / "owls.json"), "no_judge_check": True}
     llm = {"model": "openai/scripted", "apiBase": model.url}
-    calibrate_judge(CalibrateRequest.model_validate({"labels": str(labels), "store": str(store), "llm": llm, **source}))
+    request = CalibrateRequest.model_validate({"labels": str(labels), "store": str(store), "llm": llm, **source})
+    calibrate_judge(request)
     assert corrected() == (True, None)
-    said = corrected(t03="Be brief.")
     what = "task t03" if of_a_run else "this benchmark"
+    assert corrected(t03="Be clear.") == (False, f"openai/scripted was calibrated before {what} changed; calibrate it again")
+    calibrate_judge(request)
+    assert [corrected(t03="Be clear."), corrected()] == [(True, None)] * 2, "the earlier calibration fits the earlier tasks"
+    said = corrected(t03="Be brief.")
     assert said == (False, f"openai/scripted was calibrated before {what} changed; calibrate it again")
     said = corrected(only="n", n1="Be brief.", n2="Be brief.")
     assert said == (False, "openai/scripted was calibrated before this benchmark changed; calibrate it again"), (
