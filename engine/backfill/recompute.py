@@ -17,6 +17,7 @@ COLUMNS = [
     "skill_id", "skill_version", "benchmark_id", "benchmark_version", "task_id", "run_index", "status", "score", "latency_ms",
     "weight", "tags", "complexity", "prompt_tokens", "completion_tokens", "cost_usd", "judge_tokens", "judge_cost_usd",
     "started_at", "attempts", "error_kind", "dimensions", "reasons", "forbidden_unknown", "judge_requests", "flow_run_id",
+    "origin", "task_digest", "scoring_digest", "skill_digest", "user_requests", "user_tokens", "user_cost_usd",
 ]  # fmt: skip
 """The columns that figures and comparisons by task need: everything but the answers."""
 

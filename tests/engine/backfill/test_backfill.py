@@ -13,7 +13,7 @@ from eval_skills.core.store import Store, land_reports
 from tests.engine.backfill.backfills import DAY, RIGHT, START, TASKS, WRONG, Days, backfill, content, shown
 
 if TYPE_CHECKING:
-    from tests.engine.evaluations import LandedRun
+    from tests.engine.evaluations import LandedRun, WriteExpectations
 
 
 @pytest.mark.slow
@@ -40,6 +40,37 @@ def test_the_change_is_that_of_the_tasks_of_both_days(store: Store, days: Days) 
         ("2026-03-02", 1.0, 0.0, "inconclusive"),  # the four that went wrong did not run
         ("2026-03-03", 1.0, None, "inconclusive"),  # other tasks
     ]
+
+
+def test_tasks_that_changed_or_are_judged_otherwise_enter_no_verdict(
+    store: Store, landed_run: LandedRun, write_expectations: WriteExpectations
+) -> None:
+    landed_run(RIGHT, at=START)
+    write_expectations(**RIGHT | {"t0": "left"})
+    landed_run(RIGHT | {"t0": "wrong"}, at=START + DAY, scoring_digest="of a scorer")
+    landed_run(WRONG, at=START + 2 * DAY, scoring_digest="of another scorer")
+    changed, otherwise = backfill(store).rows[1:]
+    assert (changed["tasks"], changed["mean_difference"], changed["completion_delta"]) == (7, 0, 0)
+    assert (otherwise["verdict"], otherwise.get("tasks"), otherwise["completion_delta"]) == ("inconclusive", None, None)
+    assert otherwise["explanation"].startswith("not comparable: other scorers")
+
+
+def test_a_run_of_several_versions_of_a_skill_says_so(store: Store, landed_run: LandedRun) -> None:
+    landed_run(RIGHT, at=START)
+    landed_run(RIGHT, at=START + DAY, t0={"skill_digest": "of other files"})
+    assert "after, " in backfill(store).rows[1]["explanation"]
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        pytest.param({"user_requests": 2, "user_tokens": 30, "user_cost_usd": 0.01}, id="models-that-play-users"),
+        pytest.param({"origin": "cached"}, id="kept-answers"),
+    ],
+)
+def test_figures_that_are_the_same_do_not_land_again(store: Store, landed_run: LandedRun, fields: dict[str, Any]) -> None:
+    landed_run(RIGHT, at=START, **fields)
+    assert backfill(store).remarks == []
 
 
 def test_a_day_of_an_outage_has_no_completion_and_is_compared_with_nothing(store: Store, landed_run: LandedRun) -> None:
