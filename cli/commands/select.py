@@ -52,7 +52,13 @@ def select_command(
     from eval_skills.cli.output.ranking import not_selected
     from eval_skills.core.selection import left_out_ties, removals, select
     from eval_skills.engine.definition.request import check_file
-    from eval_skills.engine.stored_runs.candidates import chosen_strategy, load_candidates, load_reports, rank_candidates
+    from eval_skills.engine.stored_runs.candidates import (
+        chosen_strategy,
+        load_candidates,
+        load_reports,
+        rank_candidates,
+        several_benchmarks,
+    )
     from eval_skills.reporting.ranking import ties_line
 
     flags = {
@@ -66,6 +72,8 @@ def select_command(
     known = rank_candidates(candidates.skills, load_reports(reports or [], config.store), config.store)
     ranked = select(candidates.skills, known, chosen)
     remarks = [f"skipped  {bad.reason}" for bad in candidates.invalid] + candidates.remarks
+    if mixed := several_benchmarks(known):
+        remarks.append(mixed)
     if tied := left_out_ties(candidates.skills, known, chosen):
         remarks.append(ties_line([skill.key for skill in tied]))
     remarks += not_selected(removals(candidates.skills, known, chosen), selected=len(ranked))
@@ -79,6 +87,7 @@ def _entry(choice: RankedSkill) -> dict[str, Any]:
         "rank": choice.rank,
         "skill": choice.skill.to_json(),
         "path": str(choice.skill.folder) if choice.skill.folder else None,
+        "benchmark": choice.report.benchmark_id,
         "completionRate": summary.completion_rate,
         "compositeScore": summary.composite_score,
         "errorRate": summary.error_rate,

@@ -13,12 +13,15 @@ from eval_skills.core.ranking import Outcomes, rank_by_task_results, rank_report
 from eval_skills.core.selection import SelectStrategy, load_strategy
 from eval_skills.core.skills import Discovery, discover_skills, refuse_duplicates, why_none
 from eval_skills.core.store import Store
+from eval_skills.core.text import first_of
 from eval_skills.reporting.json_report import began, read_reports
 
 ITEM_COLUMNS = (
     "run_id", "skill_id", "skill_version", "benchmark_id", "task_id", "task_digest", "status", "error_kind",
 )  # fmt: skip
 """What ranks are computed from."""
+
+_SKILLS_NAMED = 3
 
 
 def load_candidates(path: Path) -> Discovery:
@@ -72,6 +75,20 @@ def rank_candidates(skills: Sequence[Skill], reports: Sequence[SkillCompletionRe
         same = [report for report in known if report.benchmark_id == benchmark]
         ranked |= {report.skill_key: report for report in rank_reports(same, Outcomes.of_items(rows))}
     return [ranked.get(report.skill_key, report.model_copy(update={"ranking": None})) for report in known]
+
+
+def several_benchmarks(reports: Sequence[SkillCompletionReport]) -> str | None:
+    """In a sentence, which of these reports, one for each skill, are on which benchmark; None where all are on the same one."""
+    asked: dict[str, list[str]] = {}
+    for report in reports:
+        asked.setdefault(report.benchmark_id, []).append(report.skill_key)
+    if len(asked) < 2:
+        return None
+    which = "; ".join(f"on {benchmark}: {first_of(sorted(skills), _SKILLS_NAMED)}" for benchmark, skills in sorted(asked.items()))
+    return (
+        f"the figures are of {len(asked)} benchmarks, so they do not say which skill is better: {which}; "
+        "evaluate all of them on one, or name its reports with --reports"
+    )
 
 
 def _reports_in(path: Path) -> list[SkillCompletionReport]:

@@ -35,6 +35,18 @@ def test_a_cut_through_a_tie(place: Any, run_here: Callable[..., Any], options: 
     assert ("top-k cuts" in result.err) is bool(said)
 
 
+def test_figures_of_several_benchmarks_are_not_taken_for_comparable(place: Any, run_here: Callable[..., Any]) -> None:
+    place.write("skills.json", [skill(name).to_json() for name in "abd"])
+    place.write("r.json", [ran("a", BAD).to_json(), ran("d", BAD).to_json()])
+    place.write("easy.json", [ran("b", GOOD).model_copy(update={"benchmark_id": "easy"}).to_json()])
+    place.write("by-completion.yaml", "sortBy: completionRate\ntopK: 1\n")
+    result = run_here("select", "--from", "skills.json", "--reports", "r.json", "easy.json", "--strategy", "by-completion.yaml")
+    assert [(entry["skill"]["id"], entry["benchmark"]) for entry in result.json] == [("b", "easy")]
+    assert "the figures are of 2 benchmarks" in result.err
+    assert "on b: a@1.0.0, d@1.0.0; on easy: b@1.0.0" in result.err
+    assert "benchmarks" not in run_here("select", "--from", "skills.json", "--reports", "r.json").err
+
+
 @pytest.mark.parametrize(
     ("arguments", "kept"),
     [
