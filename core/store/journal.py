@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import threading
 from datetime import datetime
@@ -191,7 +192,8 @@ class Journal:
     """An append-only file of results, one line each, written by one process at a time.
 
     When `append` has returned, the line is with the operating system and outlives a kill of this process; at most 0.25 s later
-    it outlives a power cut, too. One background thread syncs for all lines of that time, never one by one.
+    it outlives a power cut, too. One background thread syncs for all lines of that time, never one by one. It also looks whether
+    the file is still at its path: what is written to one that is not there is lost, or found by nobody.
     Opening creates the file and its folder, and cuts off a last line that a kill left incomplete.
     `secrets` maps names to values that are replaced by ``[redacted:NAME]`` before anything is written.
 
@@ -219,7 +221,8 @@ class Journal:
         """Record one result; safe from any thread.
 
         Raises:
-            RunError: the line could not be written (a full disk, a closed journal); the journal is as it was before.
+            RunError: the line could not be written (a full disk, a closed journal), and the journal is as it was before; or the
+                file was moved or deleted since.
         """
         self._check_sync()
         line = line_of(result, self._redaction)
@@ -244,7 +247,7 @@ class Journal:
         """Sync what is not yet synced and let the next writer in; a second call does nothing.
 
         Raises:
-            RunError: the last lines could not be synced.
+            RunError: the last lines could not be synced, or the file is not at its path any more.
         """
         with self._appending:
             fd, self._fd = self._fd, -1
@@ -282,6 +285,8 @@ class Journal:
     def _sync(self, fd: int) -> None:
         try:
             sync_open(fd, self.path)
+            if not os.path.samestat(os.fstat(fd), os.stat(self.path)):
+                raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
         except OSError as error:
             self._sync_failure = error
 
@@ -291,6 +296,11 @@ class Journal:
 
     def _failed(self, error: OSError) -> RunError:
         run_id = self.path.parent.name
+        if isinstance(error, FileNotFoundError):
+            return RunError(
+                f"the journal {self.path} was moved or deleted during the run; what was moved holds its results: "
+                f"put it back, then resume run {run_id}"
+            )
         return RunError(
             f"cannot write {self.path}: {error.strerror}; what it holds is kept: free disk space, then resume run {run_id}"
         )

@@ -257,6 +257,32 @@ def test_a_failed_sync_is_told(path: Path, make_result: MakeResult, monkeypatch:
     Journal(path).close()
 
 
+@pytest.mark.parametrize(
+    "harm",
+    [
+        pytest.param(lambda path: path.unlink(), id="deleted"),
+        pytest.param(lambda path: path.parent.rename(path.parent.with_name("elsewhere")), id="folder-moved"),
+        pytest.param(lambda path: path.with_name("other").touch() or path.with_name("other").replace(path), id="replaced"),
+    ],
+)
+def test_a_run_whose_journal_is_gone_asks_for_no_more_results(
+    path: Path, make_result: MakeResult, harm: Callable[[Path], object]
+) -> None:
+    def append_until_refused() -> None:
+        for _ in range(3_000):
+            journal.append(make_result())
+            time.sleep(0.001)
+
+    journal = Journal(path)
+    journal.append(make_result())
+    harm(path)
+    said = "was moved or deleted during the run; .*put it back, then resume run"
+    with pytest.raises(RunError, match=said):
+        append_until_refused()
+    with pytest.raises(RunError, match=said):
+        journal.close()
+
+
 def test_a_closed_journal_refuses(path: Path, make_result: MakeResult) -> None:
     journal = Journal(path)
     journal.close()

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 from time import process_time
 
 import pytest
 
+from eval_skills.core.errors import RunError
 from eval_skills.core.models import ItemResult, SkillCompletionReport
 from eval_skills.core.store import Journal, Manifest, Store, land_items, land_reports, prune_items, started_at, write_manifest
 from eval_skills.core.store.verify import put_aside, verify
@@ -179,8 +181,10 @@ def test_a_journal_knows_what_it_wrote(
 ) -> None:
     with Journal(store.journal_path(run_id)) as journal:
         journal.append(make_result("a"))
-    with Journal(store.journal_path(run_id)) as journal:  # what a run that is resumed finds is not foreign
-        journal.append(make_result("b"))
-        harm(journal.path)
-        assert said in journal.foreign_change()
-        assert bool(said) is bool(journal.foreign_change())
+    journal = Journal(store.journal_path(run_id))  # what a run that is resumed finds is not foreign
+    journal.append(make_result("b"))
+    harm(journal.path)
+    assert said in journal.foreign_change()
+    assert bool(said) is bool(journal.foreign_change())
+    with nullcontext() if journal.path.exists() else pytest.raises(RunError, match="moved or deleted"):
+        journal.close()
