@@ -24,7 +24,7 @@ from eval_skills.core.text import excerpt
 _NEVER_BLANK = frozenset(
     {"--resume", "--skills", "--skills-dir", "--output-dir", "--benchmarks-dir", "--tasks", "--strategy", "--from", "--reports",
      "--dir", "--output", "-o", "--split", "--licence", "--id", "--suites", "--skill", "--task", "--expect", "--tag",
-     "--complexity", "--filter", "--task-filter", "--tasks-from", "--skill-tag", "--traces", "--trace-skill"}
+     "--complexity", "--filter", "--task-filter", "--tasks-from", "--skill-tag", "--traces", "--trace-skill", "--benchmark"}
 )  # fmt: skip
 """Options where an empty text would mean something else: another run, or the current folder."""
 
@@ -71,7 +71,7 @@ def _call(arguments: Sequence[str]) -> int:
 
     given = set(arguments)
     begin(replace(new_invocation(), verbose=bool({"-v", "--verbose"} & given), color="--no-color" not in given))
-    if blank := next((name for name, value in pairwise(arguments) if name in _NEVER_BLANK and not value.strip()), None):
+    if blank := _blank(arguments):
         return _fail(UsageError(f"{blank} is blank; give a value, or leave it out (is a variable empty?)"), USAGE)
     try:
         return call_app(arguments)
@@ -93,6 +93,12 @@ def _call(arguments: Sequence[str]) -> int:
         return _fail(UsageError(what), USAGE)
     except Exception as error:  # noqa: BLE001 - the last line of defence: a bug becomes a sentence and an exit code
         return _fail(error, UNFINISHED)
+
+
+def _blank(arguments: Sequence[str]) -> str | None:
+    """The first option that must not be blank and is, as ``--skills ''`` or ``--skills=``."""
+    joined = ((name, value) for name, sign, value in (each.partition("=") for each in arguments) if sign)
+    return next((name for name, value in [*pairwise(arguments), *joined] if name in _NEVER_BLANK and not value.strip()), None)
 
 
 def _terminate(*_: Any) -> None:

@@ -19,13 +19,19 @@ ROOT = Path(__file__).parents[2]
         pytest.param(["run", "--output-dir", ""], id="output-dir"),
         pytest.param(["select", "--from", ""], id="from"),
         pytest.param(["find", "--tag", ""], id="tag"),
+        pytest.param(["history", "--benchmark", ""], id="benchmark"),
+        pytest.param(["eval", "--skills=", "--dry-run"], id="skills-with-a-sign"),
+        pytest.param(["eval", "--resume= "], id="resume-with-a-sign"),
     ],
 )
 def test_p40_a_blank_value_is_refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert call(arguments) == 2
     said = capsys.readouterr()
     assert said.out == ""
-    assert said.err == f"eval-skills: {arguments[1]} is blank; give a value, or leave it out (is a variable empty?)\n"
+    assert (
+        said.err
+        == f"eval-skills: {arguments[1].partition('=')[0]} is blank; give a value, or leave it out (is a variable empty?)\n"
+    )
 
 
 @pytest.mark.parametrize("option", ["--skills", "--tasks", "--benchmark"])
