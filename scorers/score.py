@@ -12,6 +12,8 @@ from eval_skills.core.models import Reason
 from eval_skills.core.text import excerpt, nearest
 
 _MAPPING_KEYS = ("score", "passed", "reason")
+_ROUNDING = 1e-9
+"""What sums of floats are off by: ten tenths are 0.9999999999999999, the cosine of equal vectors may be 1.0000000000000002."""
 
 
 class InvalidScore(ScorerError, ValueError):
@@ -22,11 +24,12 @@ class InvalidScore(ScorerError, ValueError):
 class Score:
     """How well one answer did: `value` in [0, 1], never NaN.
 
-    `passed` is the scorer's own verdict; left out, only a value of 1 passes. `reason` is one sentence for people,
-    `reasons` the machine-readable list (when it is given, `reason` is not shown beside it). `gates` are reasons for which the
-    answer fails whatever its value; with them `passed` must be false. `dimensions` are named shares in [0, 1] that `value` is
-    made of; `metadata` is any JSON. `highest` is what the value could be at most, where a part of it could not be found out, such
-    as whether a pattern occurs that ran out of time: alone such a part counts as missing, in a set of evaluators as unknown.
+    `passed` is the scorer's own verdict; left out, only a value of 1 passes (what rounding left beside it is 1, too). `reason` is
+    one sentence for people, `reasons` the machine-readable list (when it is given, `reason` is not shown beside it). `gates` are
+    reasons for which the answer fails whatever its value; with them `passed` must be false. `dimensions` are named shares in
+    [0, 1] that `value` is made of; `metadata` is any JSON. `highest` is what the value could be at most, where a part of it could
+    not be found out, such as whether a pattern occurs that ran out of time: alone such a part counts as missing, in a set of
+    evaluators as unknown.
 
     Raises:
         InvalidScore: the value, `highest` or a dimension is not a number, is NaN or lies outside [0, 1].
@@ -86,9 +89,9 @@ def _share(value: object, name: str) -> float:
     value = _bare(value)
     if not isinstance(value, int | float):
         raise InvalidScore(f"{name} is {str(value)[:80]!r}; it must be a number from 0 to 1")
-    if math.isnan(value) or not 0 <= value <= 1:
+    if math.isnan(value) or not -_ROUNDING <= value <= 1 + _ROUNDING:
         raise InvalidScore(f"{name} is {value}; it must lie between 0 and 1")
-    return float(value)
+    return 1.0 if value >= 1 - _ROUNDING else max(float(value), 0.0)
 
 
 def _bare(value: Any) -> Any:

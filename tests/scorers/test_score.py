@@ -26,6 +26,20 @@ def test_only_a_full_score_passes_by_itself(value: float, passed: bool) -> None:
     assert Score(value).passed is passed
 
 
+@pytest.mark.parametrize(
+    ("value", "meant"),
+    [
+        pytest.param(sum([0.1] * 10), 1.0, id="ten-tenths"),
+        pytest.param(1.0000000000000002, 1.0, id="cosine"),
+        pytest.param(-2.2e-16, 0.0, id="below-nothing"),
+        pytest.param(1e-7, 1e-7, id="little"),
+    ],
+)
+def test_what_rounding_left_beside_0_and_1_is_0_and_1(value: float, meant: float) -> None:
+    score = Score(value, dimensions={"part": value}, highest=value)
+    assert (score.value, score.dimensions["part"], score.highest, score.passed) == (meant, meant, meant, meant == 1)
+
+
 def test_a_scorer_may_decide_otherwise() -> None:
     assert Score(0.7, passed=True).passed is True
     assert Score(1.0, passed=False).passed is False
