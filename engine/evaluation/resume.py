@@ -27,7 +27,7 @@ from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.evaluation.plan import RunPlan, folders_at, make_plan, skills_at
 from eval_skills.engine.handover import held_in_memory
 from eval_skills.engine.stored_runs.reports import refuse_without_evaluator
-from eval_skills.engine.stored_runs.run_ids import LATEST, named_run
+from eval_skills.engine.stored_runs.run_ids import LATEST, begun_by_now, named_run
 from eval_skills.reporting.stopping import NOT_CONTINUED, resume_words
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ def _run_id(store: Store, wanted: str) -> str:
     resumable = [run_id for run_id in (store.latest_run(), *store.unfinished()) if run_id and _is_resumable(store, run_id)]
     if not resumable:
         raise UsageError(f"nothing to resume: the store {store.path} holds no run; start one without --resume")
-    return resumable[-1]
+    return begun_by_now(store, resumable[-1])
 
 
 def _is_resumable(store: Store, run_id: str) -> bool:

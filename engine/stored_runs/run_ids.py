@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from eval_skills.core.errors import UsageError
-from eval_skills.core.store import Store, begins_run_id, check_run_id, is_run_id
+from eval_skills.core.store import Store, begins_run_id, check_run_id, is_run_id, started_at
 from eval_skills.core.text import plural
 
 LATEST = "latest"
 NAMED = 3
 """So many of the runs that an id fits are named."""
+
+_CLOCKS_DIFFER = timedelta(minutes=1)
+"""So far apart the clocks of machines that share a store may be."""
 
 
 def resolve_run_id(store: Store, given: str, purpose: str) -> str:
@@ -21,16 +25,31 @@ def resolve_run_id(store: Store, given: str, purpose: str) -> str:
 
     Raises:
         UsageError: there is no such run, several begin like that, or there is no latest one; recorded and monitored runs are
-            never the latest and have to be named.
+            never the latest and have to be named. Also where a clock that was wrong hides which one is the latest.
     """
     if given != LATEST:
         return named_run(store, given)
     if (run_id := store.latest_run()) is not None:
-        return run_id
+        return begun_by_now(store, run_id)
     if others := store.run_ids():
         those = f"{plural(len(others), 'run')} that called none; name one by its id (eval-skills history --all)"
         raise UsageError(f"{purpose}: {LATEST} is a run that called skills, and the store {store.path} holds only {those}")
     raise UsageError(f"{purpose}: the store {store.path} holds no run")
+
+
+def begun_by_now(store: Store, run_id: str) -> str:
+    """The run that is the latest by its id, unless that is of a time to come: then the last one may be any other.
+
+    Raises:
+        UsageError: it is, by more than clocks of several machines differ.
+    """
+    began = started_at(run_id)
+    if began - datetime.now(UTC) < _CLOCKS_DIFFER:
+        return run_id
+    raise UsageError(
+        f"{LATEST}: run {run_id} of the store {store.path} began at {began:%Y-%m-%d %H:%M} UTC, which is yet to come, so a clock "
+        "was or is wrong, and which run is the latest is not known; name it by its id (eval-skills history)"
+    )
 
 
 def named_run(store: Store, given: str) -> str:

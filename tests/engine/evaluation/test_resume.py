@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ import pytest
 
 from eval_skills.core.errors import UsageError
 from eval_skills.core.models import ItemResult
-from eval_skills.core.store import Journal, Store, land, write_manifest
+from eval_skills.core.store import Journal, Store, land, new_run_id, write_manifest
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.evaluation.in_process import evaluate_in_process
 from eval_skills.engine.evaluation.plan import Item, RunPlan, make_plan
@@ -121,6 +121,13 @@ class TestWhichRun:
         record(old, a="pass")
         land(old.store, old.run_id)
         assert resume().run_id == young.run_id
+
+    def test_latest_is_no_run_of_a_time_to_come(self, begin: Begin, resume: Begin) -> None:
+        begin("a", run_id="20261121T000000Z-0000")
+        tomorrow = begin("a", run_id=new_run_id(datetime.now(UTC) + timedelta(days=1)))
+        with pytest.raises(UsageError, match=f"run {tomorrow.run_id} of .* yet to come"):
+            resume()
+        assert resume(tomorrow.run_id).run_id == tomorrow.run_id
 
     def test_a_folder_without_a_manifest_is_no_run(self, begin: Begin, resume: Begin, tmp_path: Path) -> None:
         plan = begin("a", run_id="20261121T000000Z-0000")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from eval_skills.core.errors import UsageError
-from eval_skills.core.store import Store
+from eval_skills.core.store import Store, new_run_id
 from eval_skills.engine.stored_runs.run_ids import names_run, resolve_run_id
 
 RUNS = (
@@ -39,6 +40,16 @@ def store(tmp_path: Path) -> Store:
 )
 def test_the_beginning_of_an_id_that_fits_one_run_is_that_run(store: Store, given: str, meant: str) -> None:
     assert resolve_run_id(store, given, "nothing to do") == meant
+
+
+def test_the_latest_run_is_not_known_once_a_clock_was_wrong(store: Store) -> None:
+    soon, tomorrow = (new_run_id(datetime.now(UTC) + timedelta(seconds=ahead)) for ahead in (30, 86_400))
+    store.run_folder(soon).mkdir()
+    assert resolve_run_id(store, "latest", "nothing to do") == soon, "clocks of machines differ a little"
+    store.run_folder(tomorrow).mkdir()
+    with pytest.raises(UsageError, match=f"latest: run {tomorrow} of .* yet to come, .* clock .* name it by its id"):
+        resolve_run_id(store, "latest", "nothing to do")
+    assert resolve_run_id(store, tomorrow, "nothing to do") == tomorrow
 
 
 @pytest.mark.parametrize(
