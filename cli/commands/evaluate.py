@@ -102,7 +102,10 @@ def eval_command(
     if options.get("traces"):
         refuse_calling(flags)
     request = request_of(EvaluateRequest, options, **(typed(own) if how.resume else own))
-    return run_flow(request, dry_run=how.dry_run, exit_on_fail=bool(options["exit_on_fail"]), judging=judging)
+    code = run_flow(request, dry_run=how.dry_run, exit_on_fail=bool(options["exit_on_fail"]), judging=judging)
+    if min_completion is not None and not options["exit_on_fail"] and not how.dry_run:
+        current().remark(f"no gate: nothing fails at --min-completion {min_completion:g} without --exit-on-fail")
+    return code
 
 
 def _unless_recorded(skills: list[str], options: dict[str, Any]) -> list[str]:

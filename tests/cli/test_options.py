@@ -57,6 +57,22 @@ def test_a_folder_named_benchmarks_comes_before_the_built_in_ones_and_says_so(pl
     assert run_here(*dry_run, "--benchmark", "gaia-v1").json["remarks"] == []
 
 
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        pytest.param(["--min-completion", "0.9"], True, id="alone"),
+        pytest.param(["--min-completion", "0.9", "--exit-on-fail"], False, id="with-a-gate"),
+        pytest.param([], False, id="nothing-asked"),
+    ],
+)
+def test_a_completion_that_is_asked_for_without_a_gate_is_no_silent_pass(
+    run_here: Run, monkeypatch: pytest.MonkeyPatch, arguments: list[str], says: bool
+) -> None:
+    monkeypatch.setattr("eval_skills.cli.commands.evaluate.run_flow", lambda *_, **__: 0)
+    result = run_here("eval", "--skills", "skills", *arguments)
+    assert ("no gate: nothing fails at --min-completion 0.9 without --exit-on-fail" in result.err) is says
+
+
 def value_at(document: Any, path: str) -> Any:
     for key in path.split("."):
         document = document[key]
