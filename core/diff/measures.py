@@ -23,12 +23,16 @@ from eval_skills.core.statistics.rates import FloatArray
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """A figure of one run, None where it is not known; compared by its ratio, else by its difference."""
+    """A figure of one run, None where it is not known; compared by its ratio, else by its difference.
+
+    `may_be_nothing`: whether a zero means none, as of a cost; a latency of zero is one that no clock saw.
+    """
 
     metric: Metric
     value: Callable[[TaskResult], float | None]
     by_ratio: bool
     more_is_good: bool = False
+    may_be_nothing: bool = True
 
 
 def latency_of(run: TaskResult) -> float | None:
@@ -48,7 +52,7 @@ def _score(run: TaskResult) -> float | None:
 _SAME = 1e-12
 ERRORS = Measure("errorRate", lambda run: float(run.status in {"error", "timeout"}), by_ratio=False)
 MEASURES = (
-    Measure("latencyMs", latency_of, by_ratio=True),
+    Measure("latencyMs", latency_of, by_ratio=True, may_be_nothing=False),
     Measure("costUsd", lambda run: run.cost_usd, by_ratio=True),
     Measure("tokens", _tokens, by_ratio=True),
     Measure("steps", lambda run: run.steps, by_ratio=True),
@@ -59,8 +63,9 @@ MEASURES = (
 def measured_rows(tasks: TaskPairs, seed: int) -> list[DiffRow]:
     """A row for each figure that is known of a task on both sides; partial scores only where one is neither 0 nor 1.
 
-    `before` and `after` are means over the tasks of each task's mean, geometric where the ratio is compared. There zeros are left
-    out, and the signs of the tasks' log ratios are flipped; else those of their differences.
+    `before` and `after` are means over the tasks of each task's mean, geometric where the ratio is compared. There tasks that are
+    zero on both sides are left out, and the signs of the tasks' log ratios are flipped; else those of their differences. Where a
+    task took nothing on one side alone there is no ratio, and what is compared by it elsewhere is compared by its difference.
     """
     return [row for measure in MEASURES if (row := _row(measure, tasks, seed))]
 
@@ -99,18 +104,22 @@ def _row(measure: Measure, tasks: TaskPairs, seed: int) -> DiffRow | None:
     before, after = (_means(side, measure) for side in (tasks.before, tasks.after))
     known = ~np.isnan(before + after)
     before, after = before[known], after[known]
+    both = (before > 0) & (after > 0)
+    one_alone = bool(((before > 0) != (after > 0)).any())
+    if by_ratio := measure.by_ratio and not (one_alone and measure.may_be_nothing):
+        before, after = np.log(before[both]), np.log(after[both])
     if not len(before) or (measure.metric == "partialScore" and not _partial(tasks)):
         return None
     differences = after - before
     moved = float(differences.mean())
     p_value = sign_flip_test(differences, seed=seed)
-    ends = [float(np.exp(side.mean()) if measure.by_ratio else side.mean()) for side in (before, after)]
+    ends = [float(np.exp(side.mean()) if by_ratio else side.mean()) for side in (before, after)]
     return DiffRow(
         metric=measure.metric,
         before=ends[0],
         after=ends[1],
         delta=ends[1] - ends[0],
-        ratio=float(np.exp(moved)) if measure.by_ratio else None,
+        ratio=float(np.exp(moved)) if by_ratio else None,
         arrow="" if abs(moved) <= _SAME else "↑" if moved > 0 else "↓",
         good=None if abs(moved) <= _SAME else (moved > 0) == measure.more_is_good,
         p_value=p_value,
@@ -118,10 +127,9 @@ def _row(measure: Measure, tasks: TaskPairs, seed: int) -> DiffRow | None:
 
 
 def _means(side: Sequence[Sequence[TaskResult]], measure: Measure) -> FloatArray:
-    """By task the mean of what is known (NaN where nothing is), or its logarithm."""
+    """By task the mean of what is known; NaN where nothing is."""
     known = ([value for run in runs if (value := measure.value(run)) is not None] for runs in side)
-    means = np.array([fmean(values) if values else np.nan for values in known], dtype=np.float64)
-    return np.log(means, where=means > 0, out=np.full(len(means), np.nan)) if measure.by_ratio else means
+    return np.array([fmean(values) if values else np.nan for values in known], dtype=np.float64)
 
 
 def _partial(tasks: TaskPairs) -> bool:

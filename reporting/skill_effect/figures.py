@@ -103,15 +103,16 @@ class Spent:
 
 
 def spending(found: ArmComparison) -> list[Spent]:
-    """Time, cost, tokens and turns of both arms on the shared tasks; geometric means, each tested on its own."""
+    """Time, cost, tokens and turns of both arms on the shared tasks; geometric means (means, where a task took nothing in one arm
+    alone, and there is no ratio), each tested on its own."""
     show = {"latencyMs": numbers.milliseconds, "costUsd": numbers.usd, "tokens": numbers.count, "steps": turns}
-    rows = [row for row in found.diff.rows if row.metric in show and row.ratio is not None]
+    rows = [row for row in found.diff.rows if row.metric in show]
     return [
         Spent(
             MEASURES[row.metric],
             show[row.metric](row.before),
             show[row.metric](row.after),
-            f"× {row.ratio:.2f}",
+            "no ratio to nothing" if row.ratio is None else f"× {row.ratio:.2f}",
             "less" if row.significant and row.good else "more" if row.significant else "not proven to differ",
         )
         for row in rows

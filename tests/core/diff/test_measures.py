@@ -56,6 +56,21 @@ def test_unknown_and_zero_amounts_are_left_out() -> None:
     assert "costUsd" not in rows(passing({"cost_usd": 0.0}), passing({"cost_usd": 0.0}))
 
 
+@pytest.mark.parametrize(
+    ("before", "mean"),
+    [
+        pytest.param(np.zeros(TASKS), 0.0, id="all-were-free"),
+        pytest.param(np.where(np.arange(TASKS) < TASKS / 2, 0.0, 0.5), 0.25, id="some-were-free"),
+    ],
+)
+def test_what_was_free_and_costs_now_is_a_change(before: Any, mean: float) -> None:
+    found = rows(passing({"cost_usd": before}), passing({"cost_usd": 1.0}))["costUsd"]
+    assert (found.before, found.after, found.delta, found.ratio) == (mean, 1.0, 1 - mean, None)
+    assert (found.arrow, found.good, found.significant) == ("↑", False, True)
+    back = rows(passing({"cost_usd": 1.0}), passing({"cost_usd": before}))["costUsd"]
+    assert (back.arrow, back.good, back.significant) == ("↓", True, True)
+
+
 def test_figures_of_several_skills_are_one_family() -> None:
     five = [f"s{index}" for index in range(5)]
     before = [report for name in five for report in reports(each(6, "p"), name)]
