@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from eval_skills.core.models import Attempt, ItemResult
+from eval_skills.core.models import Attempt, ItemResult, Reason
 from eval_skills.core.models.response import ToolCall
+from eval_skills.core.models.result import KEPT_ANSWER
 from eval_skills.core.store import Journal, Store, results_of
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.evaluation.in_process import evaluate_in_process
 from eval_skills.engine.evaluation.replaced import Replaced
 from eval_skills.engine.evaluation.resume import resumed_plan
-from eval_skills.engine.evaluation.spending import spent_before
+from eval_skills.engine.evaluation.spending import Spending, spent_before
 
 if TYPE_CHECKING:
     from eval_skills.engine.evaluation.summary import RunSummary
@@ -80,6 +81,15 @@ def test_items_that_landed_just_before_the_process_was_killed_are_not_counted_tw
     assert spent(failed) == (2.0, 14, 2)
 
 
+def test_of_an_answer_kept_from_another_run_what_it_replaced_counts_and_what_it_took_there_does_not() -> None:
+    found, key = Spending(), ("s@1.0.0", "t", 0)
+    row = {"reasons": [{"code": KEPT_ANSWER}], "cost_usd": 8.0, "prompt_tokens": 5, "completion_tokens": 5, "started_at": T2}
+    replaced = {"started_at": T0, "cost_usd": 1.0, "tokens": 7}
+    there, last = ({"started_at": at, "cost_usd": None, "tokens": None} for at in (T1, T2))
+    found.add_recorded(key, row, [replaced, there, last])
+    assert (found.cost_usd, found.tokens, found.without_cost) == (1.0, 7, set())
+
+
 T0, T1, T2 = (datetime(2026, 1, 1, minute, tzinfo=UTC) for minute in range(3))
 
 
@@ -124,6 +134,8 @@ def test_attempts_that_the_new_one_lists_already_are_there_once() -> None:
     assert [(each.started_at, each.cost_usd) for each in replaced.added_to(new).attempts] == [(T0, 2.0), (T1, 1.0)]
 
 
+NO_JUDGE = {"error_kind": "judge", "status": "error", "passed": False}
+PERHAPS_PAID = Reason(code="JUDGE_TIMEOUT", message="no answer in time")
 JUDGED = {"judge_requests": 1, "judge_tokens": 10, "judge_cost_usd": 0.5}
 
 
@@ -133,7 +145,8 @@ JUDGED = {"judge_requests": 1, "judge_tokens": 10, "judge_cost_usd": 0.5}
         pytest.param({}, JUDGED, (1, 10, 0.5), id="not-judged-then"),
         pytest.param(JUDGED, JUDGED, (2, 20, 1.0), id="both"),
         pytest.param(JUDGED, {}, (1, 10, 0.5), id="not-judged-now"),
-        pytest.param({"error_kind": "judge", "status": "error", "passed": False}, JUDGED, (1, 10, 0.5), id="unreachable-then"),
+        pytest.param(NO_JUDGE, JUDGED, (1, 10, 0.5), id="unreachable-then"),
+        pytest.param({**NO_JUDGE, "reasons": [PERHAPS_PAID]}, JUDGED, (1, None, None), id="perhaps-paid-then"),
     ],
 )
 def test_judges_are_paid_for_both_verdicts(then: dict[str, Any], now: dict[str, Any], paid: tuple[Any, ...]) -> None:
