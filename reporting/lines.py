@@ -30,7 +30,7 @@ def headline(report: SkillCompletionReport) -> str:
     items = report.summary.items or 0
     errors = plural(counts.error + counts.timeout, "error")
     counted = f"({counts.passed:,} of {plural(items, 'item')}), {counts.fail:,} failed, {errors}"
-    return f"{report.skill_key} on {report.benchmark_id}: completion {numbers.rate(report.summary.completion_rate)} {counted}"
+    return f"{report.skill_key} on {report.benchmark_id}: completion {numbers.rate(report.summary.known_completion)} {counted}"
 
 
 def unknown_calls(report: SkillCompletionReport) -> str:

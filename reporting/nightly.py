@@ -58,7 +58,7 @@ def ranking_markdown(
             rank_text(report, place),
             markdown(report.skill_key),
             markdown(completion_text(report)),
-            numbers.interval(summary.confidence_interval),
+            numbers.interval(summary.known_interval),
             numbers.rate(summary.error_rate),
             numbers.milliseconds(report.latency.p95_ms),
             f"{SIGNS.get(classification.verdict, '')} {classification.verdict}: {markdown(classification.explanation)}".strip(),

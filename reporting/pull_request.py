@@ -282,7 +282,7 @@ def _figures(reports: Sequence[SkillCompletionReport], context: ReportContext) -
 
 def _report_row(report: SkillCompletionReport) -> list[str]:
     found = report.summary
-    shown = [numbers.rate(found.completion_rate), numbers.interval(found.confidence_interval), numbers.rate(found.error_rate)]
+    shown = [numbers.rate(found.known_completion), numbers.interval(found.known_interval), numbers.rate(found.error_rate)]
     return [code(report.skill_key, NAME_LENGTH), *shown, numbers.milliseconds(report.latency.p95_ms)]
 
 

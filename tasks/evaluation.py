@@ -209,11 +209,11 @@ def ranking_rows(reports: Sequence[SkillCompletionReport], context: ReportContex
             "#": rank_text(report, place),
             "skill": report.skill_key,
             "completion": completion_text(report),
-            "95 % interval": numbers.interval(report.summary.confidence_interval),
+            "95 % interval": numbers.interval(report.summary.known_interval),
             **(_chances(report.ranking) if any(each.ranking for each in reports) else {}),
             "errors": numbers.rate(report.summary.error_rate),
             "P95": numbers.milliseconds(report.latency.p95_ms),
-            "composite": numbers.score(report.summary.composite_score),
+            "composite": numbers.score(report.summary.known_composite),
             **{dimension_title(name).lower(): numbers.score(mean_of(report, name)) for name in shown_dimensions(reports)},
             "selected": str(context.selected_rank(report) or ""),
         }

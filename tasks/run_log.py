@@ -221,6 +221,6 @@ def log_conclusion(log: FlowRunLog, summary: RunSummary) -> None:
 def _rates(summary: RunSummary) -> list[str]:
     return [
         f"{report.skill_key}: {completion_text(report)} completion "
-        f"({numbers.interval(report.summary.confidence_interval)}), errors {numbers.rate(report.summary.error_rate)}"
+        f"({numbers.interval(report.summary.known_interval)}), errors {numbers.rate(report.summary.error_rate)}"
         for report in ranked(summary.reports)
     ]

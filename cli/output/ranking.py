@@ -37,13 +37,13 @@ GAP = 2
 
 FIGURES: dict[str, Callable[[SkillCompletionReport], str]] = {
     "completion": completion_text,
-    "95 % interval": lambda report: numbers.interval(report.summary.confidence_interval),
+    "95 % interval": lambda report: numbers.interval(report.summary.known_interval),
     "P(best)": lambda report: numbers.rate(report.ranking.probability_best if report.ranking else None),
     "errors": lambda report: numbers.rate(report.summary.error_rate),
     "flaky": lambda report: numbers.rate(report.summary.flake_rate),
     "P50": lambda report: numbers.milliseconds(report.latency.p50_ms),
     "P95": lambda report: numbers.milliseconds(report.latency.p95_ms),
-    "composite": lambda report: numbers.score(report.summary.composite_score),
+    "composite": lambda report: numbers.score(report.summary.known_composite),
 }
 LEAST_TELLING_FIRST = ("P50", "flaky", "P(best)", "composite", "P95", "errors", "95 % interval")
 """A rate without its interval says more than is known: that goes last."""

@@ -92,6 +92,16 @@ class Summary(Model, defer_build=True):
         """The completion rate; None where no item has a verdict."""
         return self.completion_rate if self.has_verdict else None
 
+    @property
+    def known_interval(self) -> ConfidenceInterval | None:
+        """Its interval, likewise."""
+        return self.confidence_interval if self.has_verdict else None
+
+    @property
+    def known_composite(self) -> float | None:
+        """The composite score, likewise."""
+        return self.composite_score if self.has_verdict else None
+
 
 class Latency(Model, defer_build=True):
     """Percentiles by nearest rank, over every item with a known latency; ms. None where none is known.

@@ -236,16 +236,16 @@ def points(reports: Sequence[SkillCompletionReport]) -> list[Json]:
 
 def _point(report: SkillCompletionReport) -> Json:
     costs = [item.cost_usd for item in report.task_results if item.cost_usd is not None]
-    bounds = report.summary.confidence_interval
+    bounds = report.summary.known_interval
     found = {
-        "completion": report.summary.completion_rate,
+        "completion": report.summary.known_completion,
         "partial": report.summary.partial_score,
         "p50": report.latency.p50_ms,
         "p95": report.latency.p95_ms,
         "cost": math.fsum(costs) / len(costs) if costs else None,
         "priced": len(costs) if 0 < len(costs) < len(report.task_results) else None,
-        "lower": bounds.lower,
-        "upper": bounds.upper,
+        "lower": bounds and bounds.lower,
+        "upper": bounds and bounds.upper,
     }
     return {name: value for name, value in found.items() if value is not None}
 

@@ -187,7 +187,7 @@ def _figures(report: SkillCompletionReport) -> list[tuple[str, str]]:
     shape = f"{numbers.count(summary.items)} ({numbers.count(summary.tasks)} × {numbers.count(summary.runs)})"
     ends = summary.counts
     return [
-        ("Completion", f"{numbers.rate(summary.completion_rate)} ({numbers.interval(summary.confidence_interval)})"),
+        ("Completion", f"{numbers.rate(summary.known_completion)} ({numbers.interval(summary.known_interval)})"),
         *_corrected(report),
         *_missing(report),
         ("Partial score", numbers.score(summary.partial_score)),
@@ -196,7 +196,7 @@ def _figures(report: SkillCompletionReport) -> list[tuple[str, str]]:
         ("Flaky tasks", numbers.rate(summary.flake_rate)),
         (f"pass@{k_of(report)}", numbers.rate(summary.pass_at_k)),
         (f"pass^{k_of(report)}", numbers.rate(summary.pass_hat_k)),
-        ("Composite", numbers.score(summary.composite_score)),
+        ("Composite", numbers.score(summary.known_composite)),
         ("Items (tasks × runs)", shape),
         (
             "Passed, failed, errors, timeouts",

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from itertools import permutations
 from typing import Any
 
 import pytest
 
+from eval_skills.cli.output.ranking import FIGURES
 from eval_skills.core.models import SkillCompletionReport
 from eval_skills.reporting import ReportContext, ranked, render
+from eval_skills.reporting.html.across import points
+from eval_skills.reporting.lines import headline
+from eval_skills.reporting.notebook import result_table
 from eval_skills.reporting.ranking import rank_interval, rank_text, ranking_notes, ties_line
 from eval_skills.reporting.summary import append_job_summary
 from eval_skills.reporting.table import skill_rows
@@ -105,3 +110,25 @@ def test_every_report_shows_shared_ranks_and_marks_missing_items(
         (1, 2, 0.25), (1, 2, 0.25), (3, 3, 0.25), (4, None, None),
     ]  # fmt: skip
     assert [row["missing_items"] for row in rows] == [None, 6, None, 20]
+
+
+def test_of_a_skill_without_any_verdict_no_figure_of_verdicts_is_shown(
+    four: list[SkillCompletionReport], context: ReportContext, tmp_path: Any
+) -> None:
+    down = [four[3]]
+    append_job_summary(down, context, line="", gate_passed=None, environ={"GITHUB_STEP_SUMMARY": str(tmp_path / "summary")})
+    [row] = [line for line in (tmp_path / "summary").read_text().splitlines() if line.startswith("| – |")]
+    assert row == r"| – | down@1.0.0 | – \* | – | 5.0 % | 1,234 ms | – |"
+    text = str(render("markdown", down, context))
+    assert r"| – | down@1.0.0 | **–** \* | – |" in text
+    assert "| Completion | – (–) |" in text
+    assert "| Composite | – |" in text
+    (page_row,) = re.findall(r'<tr data-skill="down@1.0.0">.*?</tr>', str(render("html", down, context)), re.DOTALL)
+    assert "<strong>– *</strong>" in page_row
+    assert "data-lower" not in page_row
+    assert "completion –" in headline(down[0])
+    assert [figures(down[0]) for name, figures in FIGURES.items() if name in ("completion", "95 % interval", "composite")] == [
+        "– *", "–", "–",
+    ]  # fmt: skip
+    assert [points(down)[0].get(name) for name in ("completion", "lower", "upper")] == [None, None, None]
+    assert "<meter" not in result_table(down)
