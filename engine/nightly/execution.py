@@ -178,6 +178,7 @@ def suite_outcome(
         )
     ]
     confirming = [fresh[index] for index, _ in numbered if index in fresh]
+    uncompared, not_with = _of_a_night_to_come(evidence)
     down = Classification(verdict="failed", explanation="it could not be reached or scored, so nothing is known of it")
     return SuiteOutcome(
         name=run.suite.name,
@@ -191,12 +192,22 @@ def suite_outcome(
             ),
         ],
         gone=gone(run, evidence.history),
-        failures=[*run.failures, *(each.problem for each in confirming if each.problem)],
-        remarks=list(dict.fromkeys([*run.remarks, *(remark for each in confirming for remark in each.remarks)])),
+        failures=[*run.failures, *(each.problem for each in confirming if each.problem), *uncompared],
+        remarks=list(dict.fromkeys([*run.remarks, *(remark for each in confirming for remark in each.remarks), *not_with])),
         diffs=evidence.documents(),
         baseline=run.suite.baseline or baseline,
         effect=night_effect(run, evidence.history),
     )
+
+
+def _of_a_night_to_come(evidence: SuiteEvidence) -> tuple[list[str], list[str]]:
+    """What a night whose date is yet to come means: a failure where there was nothing else to compare with, else a remark."""
+    if (night := evidence.history.to_come) is None:
+        return [], []
+    said = f"night {night} is of a time to come, so a clock was or is wrong, and nothing is compared with it"
+    if evidence.diffs:
+        return [], [said]
+    return [f"{said}, nor with any other: set the clock, or move nights/date=*/{night}.parquet out of the store"], []
 
 
 def _write_effects(night: NightPlan, suites: Sequence[SuiteOutcome]) -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 
 from eval_skills.core.models import SkillCompletionReport
 from eval_skills.core.nightly.evidence import BAD, POOLED, WATCHED, LostEvidence
-from eval_skills.core.store import Store
+from eval_skills.core.store import Store, started_at
 from eval_skills.core.store.effects import EffectPoint, effect_points
+from eval_skills.engine.stored_runs.run_ids import CLOCKS_DIFFER
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,7 @@ class SuiteHistory:
     `lost` is by skill. `points` are the completion rates of every night by ``id@version``, oldest first. `last` are the skills of
     the suite's last night that had any, also those that were gone in it. `effects` are the differences that an Agent Skill made
     in each night, oldest first. `of_others`: the suite has no nights of its own, and these are those of others.
+    `to_come` is the last night of the suite whose date is yet to come: a clock was wrong, and it is no night before this one.
     """
 
     nights: list[PastNight] = field(default_factory=list)
@@ -61,6 +64,7 @@ class SuiteHistory:
     last: list[LastNight] = field(default_factory=list)
     effects: list[EffectPoint] = field(default_factory=list)
     of_others: bool = False
+    to_come: str | None = None
 
     def of(self, skill_id: str, version: str | None = None, judge: str | None = None, most: int = WATCHED) -> list[PastNight]:
         """The skill's good nights, at most so many, and those since the last of them; of every version where `version` is None.
@@ -87,13 +91,26 @@ def suite_history(store: Store, suite: str, before: str | None = None) -> SuiteH
 
     One that never ran, which may be another one under a new name, has the nights of all suites of the store (`of_others`).
     """
-    own = [row for row in _rows(store, suite) if before is None or row["night_id"] < before]
+    nights_of_suite = _rows(store, suite)
+    to_come = max(filter(_is_to_come, {row["night_id"] for row in nights_of_suite}), default=None)
+    own = [row for row in nights_of_suite if before is None or row["night_id"] < before]
     rows = own or [row for row in _rows(store, None) if before is None or row["night_id"] < before]
     landed = store.tables.files("items")
     nights = [_past_night(row) for row in rows if row["skill_id"] is not None and row["run_id"] in landed]
     if not own:
-        return SuiteHistory(nights=nights, of_others=True)
-    return SuiteHistory(nights=nights, lost=_lost(rows), points=_points(rows), last=_last(rows), effects=_effects(store, rows))
+        return SuiteHistory(nights=nights, of_others=True, to_come=to_come)
+    return SuiteHistory(
+        nights=nights,
+        lost=_lost(rows),
+        points=_points(rows),
+        last=_last(rows),
+        effects=_effects(store, rows),
+        to_come=to_come,
+    )
+
+
+def _is_to_come(night_id: str) -> bool:
+    return started_at(night_id) - datetime.now(UTC) > CLOCKS_DIFFER
 
 
 def _effects(store: Store, rows: Iterable[dict[str, Any]]) -> list[EffectPoint]:

@@ -14,7 +14,7 @@ LATEST = "latest"
 NAMED = 3
 """So many of the runs that an id fits are named."""
 
-_CLOCKS_DIFFER = timedelta(minutes=1)
+CLOCKS_DIFFER = timedelta(minutes=1)
 """So far apart the clocks of machines that share a store may be."""
 
 
@@ -44,7 +44,7 @@ def begun_by_now(store: Store, run_id: str) -> str:
         UsageError: it is, by more than clocks of several machines differ.
     """
     began = started_at(run_id)
-    if began - datetime.now(UTC) < _CLOCKS_DIFFER:
+    if began - datetime.now(UTC) < CLOCKS_DIFFER:
         return run_id
     raise UsageError(
         f"{LATEST}: run {run_id} of the store {store.path} began at {began:%Y-%m-%d %H:%M} UTC, which is yet to come, so a clock "

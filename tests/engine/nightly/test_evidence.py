@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -129,6 +129,29 @@ def test_a_skill_that_cannot_be_reached_still_has_its_last_good_night(nights: Ni
     (evidence,) = nights.evidence(SuiteRun(suite=SUITE, run_id="20260102T000000Z-0001", reports=[], unreachable=[report]))
     (down,) = suite_outcome(evidence, [], {}, None).skills
     assert (down.classification.verdict, down.last_good) == ("failed", first.run_id)
+
+
+def test_a_night_whose_date_is_yet_to_come_is_no_night_before_another(nights: Nights) -> None:
+    suite = nights.night(FINE)
+    assert suite_history(nights.store, SUITE.name).to_come is None
+    later = [f"{datetime.now(UTC) + timedelta(days=days):%Y%m%dT%H%M%SZ}-9999" for days in (9, 8)]
+    for night_id in later:
+        record_night(nights.store, NightSummary(night_id=night_id, store=nights.store.path, suites=[suite]))
+    history = suite_history(nights.store, SUITE.name, before="20260102T000000Z-0000")
+    assert (history.to_come, len(history.nights)) == (later[0], 1)
+
+
+@pytest.mark.parametrize("earlier", [0, 1], ids=["nothing-else", "an-earlier-night"])
+def test_a_night_to_come_fails_a_suite_that_has_nothing_else_to_compare_with(nights: Nights, earlier: int) -> None:
+    for _ in range(earlier):
+        nights.night(FINE)
+    (evidence,) = nights.evidence(nights.run(FINE, 9))
+    history = replace(evidence.history, to_come="20990101T000000Z-9999")
+    told = suite_outcome(replace(evidence, history=history, skills=[], run=SuiteRun(suite=SUITE)), [], {}, None)
+    said, quiet = (told.remarks, told.failures) if earlier else (told.failures, told.remarks)
+    assert quiet == []
+    assert said[0].startswith("night 20990101T000000Z-9999 is of a time to come, so a clock was or is wrong, and nothing is ")
+    assert ("move nights/date=*/20990101T000000Z-9999.parquet out of the store" in said[0]) is (earlier == 0)
 
 
 def test_a_night_without_any_verdict_has_no_completion(nights: Nights) -> None:
