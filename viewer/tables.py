@@ -51,6 +51,7 @@ KNOWN_REPORTS = f"(SELECT * REPLACE ({_KNOWN}) FROM reports)"  # noqa: S608 - na
 
 
 NOTHING_IS_USUAL = object()
+"""No value of a column goes without saying."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

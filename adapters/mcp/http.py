@@ -167,7 +167,7 @@ class _CheckedResponses(httpx2.AsyncBaseTransport):
         return httpx2.Response(response.status_code, headers=kept, content=body, request=request)
 
     def _events(self, response: httpx2.Response, request: httpx2.Request, asked: _Asked) -> httpx2.Response:
-        """The response, whose events go on until one is no answer to what was asked: it becomes the call's error instead."""
+        """The response with its events, of which one that answers another request becomes the call's error."""
         limit = message_limit(self._transport.max_output_bytes)
 
         def judged(block: bytes) -> bytes:
@@ -267,7 +267,9 @@ def _answer_to(asked: _Asked, response: httpx2.Response, body: bytes) -> bytes:
 
 
 def _check_event(asked: _Asked, status: int, data: bytes) -> None:
-    """Refuse an event that is no answer to what was asked; requests and notifications of the server pass, and so does no data."""
+    """Refuse an event that answers another request, or cannot be read; empty events, and the server's own requests and
+    notifications, pass.
+    """
     try:
         is_other = not data or "method" in parse_json(data)
     except (ValueError, TypeError):

@@ -65,7 +65,7 @@ def measured_rows(tasks: TaskPairs, seed: int) -> list[DiffRow]:
 
     `before` and `after` are means over the tasks of each task's mean, geometric where the ratio is compared. There tasks that are
     zero on both sides are left out, and the signs of the tasks' log ratios are flipped; else those of their differences. Where a
-    task took nothing on one side alone there is no ratio, and what is compared by it elsewhere is compared by its difference.
+    task took nothing on only one side, there is no ratio, and the difference is compared instead.
     """
     return [row for measure in MEASURES if (row := _row(measure, tasks, seed))]
 

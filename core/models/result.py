@@ -231,6 +231,12 @@ class ItemResult(Model, defer_build=True):
         return f"{self.skill_id}@{self.skill_version}"
 
     @property
+    def tokens(self) -> int | None:
+        """What its answer took, read and written; None where one of the two is unknown."""
+        known = self.prompt_tokens, self.completion_tokens
+        return None if None in known else sum(filter(None, known))
+
+    @property
     def key(self) -> tuple[str, str, int]:
         """What makes the item unique within its run: skill key, task id, run index."""
         return (self.skill_key, self.task_id, self.run_index)

@@ -37,7 +37,7 @@ def skill_effect(
     set-up. The verdicts of all comparisons are one family for Holm's procedure.
 
     Raises:
-        InputError: there is no arm ``with``, or no other one.
+        InputError: the arm ``with`` is missing, or the arm to compare it with.
     """
     if "with" not in reports or len(reports) < 2:
         raise InputError(f"an effect needs the arm with and another one; there is {', '.join(reports) or 'none'}")

@@ -59,7 +59,7 @@ def _completion(items: Sequence[TaskResult]) -> tuple[float | None, ConfidenceIn
 
 
 def is_unanswered(item: TaskResult) -> bool:
-    """Whether the agent gave no answer; what kept it from being asked (`infra`), or a judge that failed, is no such thing."""
+    """Whether the agent was asked and gave no answer; `infra` errors, and those of judges, do not count as that."""
     return item.status == "timeout" or (item.status == "error" and item.error_kind in _UNANSWERED)
 
 

@@ -18,7 +18,7 @@ ARMS: tuple[Arm, ...] = get_args(Arm)
 description and length, and a body about something else."""
 
 SAME = 1e-12
-"""Rates that are no further apart than this are the same."""
+"""Rates that differ by at most this much count as equal."""
 
 
 class ArmFigures(Model):

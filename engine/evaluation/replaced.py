@@ -29,10 +29,8 @@ class Replaced:
     @classmethod
     def of(cls, result: ItemResult) -> Replaced:
         """The result as it was recorded; one of an older version may not say what its last attempt took."""
-        parts = result.prompt_tokens, result.completion_tokens
-        tokens = None if None in parts else sum(filter(None, parts))
         *before, last = result.attempts or [Attempt(started_at=result.started_at, latency_ms=result.latency_ms)]
-        took = {"error_kind": result.error_kind, "cost_usd": result.cost_usd, "tokens": tokens}
+        took = {"error_kind": result.error_kind, "cost_usd": result.cost_usd, "tokens": result.tokens}
         return cls(result, [*before, last.model_copy(update=took)])
 
     @property

@@ -201,8 +201,8 @@ class RunSession:
         Raises:
             ItemLeft: the run ended before the skill's service was asked.
         """
-        is_open = any(self._open_attempts(item) for item in items)
-        if self._cache is not None or self._trace is not None or is_open:
+        are_open = bool(self.plan.replaced) and any(self._open_attempts(item) for item in items)
+        if self._cache is not None or self._trace is not None or are_open:
             return [await self.attempt(items[0], last=last, task_run_id=task_run_id)]
         for_s = 0.0 if self.plan.request.fail_fast else min(UNREPORTED_S, self.limits.unwatched_s)
         noted: list[Outcome] = []

@@ -143,8 +143,7 @@ class Limits:
     def add(self, result: ItemResult) -> str | None:
         """Count an attempt, whether it is the last of its item or not; returns a warning, once, when an answer does not say what
         a limit is about."""
-        parts = result.prompt_tokens, result.completion_tokens
-        tokens = None if None in parts else sum(filter(None, parts))
+        tokens = result.tokens
         self._spent.add(result.key, result.cost_usd, tokens)
         if self._has_warned or result.error_kind is not None:  # an attempt that failed may have had nothing to say
             return None

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import Any
 
 from eval_skills.core.models import SkillCompletionReport
 from eval_skills.core.nightly.evidence import BAD, POOLED, WATCHED, LostEvidence
-from eval_skills.core.store import Store, started_at
+from eval_skills.core.store import Store
 from eval_skills.core.store.effects import EffectPoint, effect_points
-from eval_skills.engine.stored_runs.run_ids import CLOCKS_DIFFER
+from eval_skills.engine.stored_runs.run_ids import is_to_come
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +54,7 @@ class SuiteHistory:
     `lost` is by skill. `points` are the completion rates of every night by ``id@version``, oldest first. `last` are the skills of
     the suite's last night that had any, also those that were gone in it. `effects` are the differences that an Agent Skill made
     in each night, oldest first. `of_others`: the suite has no nights of its own, and these are those of others.
-    `to_come` is the last night of the suite whose date is yet to come: a clock was wrong, and it is no night before this one.
+    `to_come` is the last night of the suite that is dated in the future, by a clock that was wrong; it is not among `nights`.
     """
 
     nights: list[PastNight] = field(default_factory=list)
@@ -92,7 +91,7 @@ def suite_history(store: Store, suite: str, before: str | None = None) -> SuiteH
     One that never ran, which may be another one under a new name, has the nights of all suites of the store (`of_others`).
     """
     nights_of_suite = _rows(store, suite)
-    to_come = max(filter(_is_to_come, {row["night_id"] for row in nights_of_suite}), default=None)
+    to_come = max(filter(is_to_come, {row["night_id"] for row in nights_of_suite}), default=None)
     own = [row for row in nights_of_suite if before is None or row["night_id"] < before]
     rows = own or [row for row in _rows(store, None) if before is None or row["night_id"] < before]
     landed = store.tables.files("items")
@@ -107,10 +106,6 @@ def suite_history(store: Store, suite: str, before: str | None = None) -> SuiteH
         effects=_effects(store, rows),
         to_come=to_come,
     )
-
-
-def _is_to_come(night_id: str) -> bool:
-    return started_at(night_id) - datetime.now(UTC) > CLOCKS_DIFFER
 
 
 def _effects(store: Store, rows: Iterable[dict[str, Any]]) -> list[EffectPoint]:

@@ -14,7 +14,7 @@ LATEST = "latest"
 NAMED = 3
 """So many of the runs that an id fits are named."""
 
-CLOCKS_DIFFER = timedelta(minutes=1)
+_CLOCKS_DIFFER = timedelta(minutes=1)
 """So far apart the clocks of machines that share a store may be."""
 
 
@@ -37,15 +37,20 @@ def resolve_run_id(store: Store, given: str, purpose: str) -> str:
     raise UsageError(f"{purpose}: the store {store.path} holds no run")
 
 
+def is_to_come(run_id: str) -> bool:
+    """Whether a run, or a night, began in the future by its id: a clock was or is wrong."""
+    return started_at(run_id) - datetime.now(UTC) >= _CLOCKS_DIFFER
+
+
 def begun_by_now(store: Store, run_id: str) -> str:
     """The run that is the latest by its id, unless that is of a time to come: then the last one may be any other.
 
     Raises:
         UsageError: it is, by more than clocks of several machines differ.
     """
-    began = started_at(run_id)
-    if began - datetime.now(UTC) < CLOCKS_DIFFER:
+    if not is_to_come(run_id):
         return run_id
+    began = started_at(run_id)
     raise UsageError(
         f"{LATEST}: run {run_id} of the store {store.path} began at {began:%Y-%m-%d %H:%M} UTC, which is yet to come, so a clock "
         "was or is wrong, and which run is the latest is not known; name it by its id (eval-skills history)"
