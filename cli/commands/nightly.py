@@ -15,7 +15,7 @@ from eval_skills.cli.prefect_server.loss import Unrecorded
 from eval_skills.cli.requests import configured_options, flags_of, request_of
 from eval_skills.cli.running import GATE_FAILED, UNFINISHED, call_recorded, observed
 from eval_skills.core.config.options import FlowOptions
-from eval_skills.core.errors import UsageError
+from eval_skills.core.errors import UsageError, UserError
 from eval_skills.core.text import plural
 
 if TYPE_CHECKING:
@@ -94,7 +94,6 @@ def nightly_command(
     Example: eval-skills nightly --suites suites.yaml --resume latest
     """
     from eval_skills.core.diff.gate import NON_INFERIORITY_MARGIN
-    from eval_skills.engine.nightly.plan import plan_night
     from eval_skills.engine.nightly.request import NightlyRequest
 
     if margin is not None and fail_on != "not-proven":
@@ -112,7 +111,7 @@ def nightly_command(
         ended = call_recorded(
             "nightly",
             request,
-            meanwhile=lambda: plan_night(request),
+            meanwhile=lambda: _check(request),
             around=lambda call: observed(lambda: _ended(call), again, of_a_night=True),
         )
     except Unrecorded as error:
@@ -132,6 +131,22 @@ def nightly_command(
     if gate and not passed:
         return GATE_FAILED
     return UNFINISHED if summary.nothing_ran else 0
+
+
+def _check(request: NightlyRequest) -> None:
+    """Nothing is evaluated for a night whose plan cannot be made, or whose baseline cannot be read.
+
+    A baseline that is lost on the way costs its comparison alone: what the night found is kept.
+    """
+    from eval_skills.engine.nightly.plan import plan_night
+    from eval_skills.engine.stored_runs.reports import read_source
+
+    plan = plan_night(request)
+    if plan.baseline is not None:
+        try:
+            read_source(plan.baseline, plan.store.path)
+        except UserError as error:
+            raise UsageError(f"--baseline: {str(error).removesuffix(', or latest')}") from error
 
 
 def _finished_here(request: NightlyRequest, lost: Unrecorded, again: str) -> NightSummary:

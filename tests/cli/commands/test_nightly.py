@@ -43,6 +43,7 @@ def suites(place: Place, *names: str, **more: Any) -> str:
         pytest.param(["--suites", "suites.json", "--fail-on", "not-proven", "--margin", "3"], "a share from 0 to 1", id="margin"),
         pytest.param(["--suites", "suites.json", "--store", "suites.json"], "is a file", id="store-is-a-file"),
         pytest.param(["--suites", "suites.json", "--baseline", "latest"], "one of the night's own", id="compared-with-itself"),
+        pytest.param(["--suites", "suites.json", "--baseline", "no.json"], "--baseline: no.json: no such file", id="no-baseline"),
     ],
 )
 def test_p40_what_cannot_be_used_is_refused_in_one_line(run_here: Run, place: Place, arguments: list[str], message: str) -> None:
