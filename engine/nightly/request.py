@@ -75,11 +75,14 @@ class Suite(Model):
         default=None,
         description="In place of skills and benchmark: what an Agent Skill changes, as skill-effect asks",
     )
+    options: FlowOptions = Field(default_factory=lambda: FlowOptions(), description="Options of the runs, as of eval-skills eval")
     skills: list[Text] = Field(
         default=None, min_length=1, validate_default=True, description="skill.json files, skill folders, or folders of skills"
     )  # fmt: skip
     benchmark: Text | None = Field(
-        default=None, validate_default=True, description="A built-in id, or the path of a benchmark file or folder"
+        default=None,
+        validate_default=True,
+        description="A built-in id, or the path of a benchmark file or folder; options.tasks replaces it",
     )
     task_tags: list[Text] = Field(default_factory=list, description="Only tasks with all of these tags")
     retired: list[Text] = Field(
@@ -89,7 +92,6 @@ class Suite(Model):
     via: Text | None = Field(
         default=None, description="The deployment that evaluates it, as flow/deployment [default: this process]"
     )
-    options: FlowOptions = Field(default_factory=lambda: FlowOptions(), description="Options of the runs, as of eval-skills eval")
 
     @field_validator("skills", "benchmark", mode="wrap")
     @classmethod
@@ -98,9 +100,11 @@ class Suite(Model):
             if value is not None:
                 raise ValueError("leave it out: skillEffect names the Agent Skills; other tasks than theirs are options.tasks")
             return [] if info.field_name == "skills" else None
-        if value is None:
-            raise PydanticKnownError("missing")
-        return checked(value)
+        if value is not None:
+            return checked(value)
+        if info.field_name == "benchmark" and ((options := info.data.get("options")) is None or options.tasks is not None):
+            return None
+        raise PydanticKnownError("missing")
 
     @field_validator("via")
     @classmethod

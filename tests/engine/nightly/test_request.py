@@ -34,6 +34,7 @@ def asked(block: str, more: str = "retired: []") -> str:
         pytest.param("suites: []", "suites: give at least 1 item; got []", id="p40-none"),
         pytest.param("{}", "suites: this key is required and missing", id="no-suites"),
         pytest.param("suites:\n  - name: a\n    benchmark: b\n", "suites[0].skills: this key is required", id="no-skills"),
+        pytest.param("suites: [{name: a, skills: [s]}]", "suites[0].benchmark: this key is required", id="no-benchmark"),
         pytest.param("suites: [{name: a, skills: [], benchmark: b}]", "suites[0].skills: give at least 1", id="p40-zero-skills"),
         pytest.param(
             "suites:\n" + suite("    runs: 2\n"), "suites[0]: unknown key 'runs'; it belongs under options", id="an-option"
@@ -82,12 +83,14 @@ def test_relative_paths_start_at_the_files_folder(tmp_path: Path) -> None:
     text = """suites:
   - {name: a, skills: [skills/x, /abs], benchmark: ./b.json, baseline: base.json, options: {tasks: t.json, outputDir: out}}
   - {name: b, skills: [s], benchmark: coding-easy, baseline: 20260101T000000Z-0001}
+  - {name: c, skills: [s], options: {tasks: t.json}}
 """
-    first, second = load_suites(write(tmp_path, text))
+    first, second, third = load_suites(write(tmp_path, text))
     assert first.skills == [str(tmp_path / "skills/x"), "/abs"]
     assert (first.benchmark, first.baseline) == (str(tmp_path / "b.json"), str(tmp_path / "base.json"))
     assert (first.options.tasks, first.options.output_dir) == (str(tmp_path / "t.json"), str(tmp_path / "out"))
     assert (second.benchmark, second.baseline) == ("coding-easy", "20260101T000000Z-0001")
+    assert (third.benchmark, third.options.tasks) == (None, str(tmp_path / "t.json"))
 
 
 def test_an_effect_is_placed_and_says_what_the_command_says(tmp_path: Path) -> None:
