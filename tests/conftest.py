@@ -32,7 +32,7 @@ pytest_plugins = [
 # A busy machine is no failure: how long one example takes says nothing about what is right. The examples are the same in every
 # run, so that a change is judged by what it changes; `--hypothesis-profile=exploring` looks for new ones.
 settings.register_profile("exploring", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("patient", settings.get_profile("exploring"), derandomize=True)
+settings.register_profile("patient", settings.get_profile("exploring"), derandomize=True, max_examples=40)
 settings.register_profile("quick", settings.get_profile("patient"), max_examples=20)  # what `make test` tries
 settings.load_profile("patient")
 
