@@ -26,6 +26,7 @@ from eval_skills.engine.evaluation.cluster import ray as ray_module
 from eval_skills.engine.evaluation.summary import RunSummary
 from eval_skills.flows import evaluate
 from tests.dask_workers import forked_workers
+from tests.flows.test_skill_effect import check_arms
 from tests.otlp_receiver import Receiver
 from tests.ray_head import RayHead, ray_head
 
@@ -109,12 +110,15 @@ class Scene:
     def __init__(self, folder: Path, task_runner: str) -> None:
         self.folder, self.task_runner, self.store = folder, task_runner, Store(folder / "store")
         self._seen = folder / "skills" / "seen"
-        skill = folder / "skills" / "moody"
-        skill.mkdir(parents=True)
-        described: dict[str, Any] = {"id": "moody", "name": "moody", "version": "1.0.0", "adapterType": "subprocess"}
-        described |= {"entrypoint": f"{sys.executable} -ISs skill.py", "adapterConfig": {"persistent": True}}
-        (skill / "skill.json").write_text(json.dumps(described))
+        python, kept = f"{sys.executable} -ISs skill.py", {"persistent": True}
+        skill = self.add_skill("moody", adapterType="subprocess", entrypoint=python, adapterConfig=kept)
         (skill / "skill.py").write_text(SKILL)
+
+    def add_skill(self, name: str, **described: Any) -> Path:
+        skill = self.folder / "skills" / name
+        skill.mkdir(parents=True)
+        (skill / "skill.json").write_text(json.dumps({"id": name, "name": name, "version": "1.0.0", **described}))
+        return skill
 
     def run(self, *whats: str, **options: Any) -> RunSummary:
         limit = {"hang": 1000}
@@ -150,17 +154,6 @@ class Scene:
 @pytest.fixture
 def scene(tmp_path: Path, address: str) -> Scene:
     return Scene(tmp_path, address)
-
-
-def test_what_a_worker_sends_is_part_of_the_attempt_s_trace(tmp_path: Path, otlp: Callable[[str], None]) -> None:
-    with Receiver() as receiver:
-        otlp(receiver.url)
-        scene = Scene(tmp_path, "dask")  # its own workers, which see the variables of this process
-        described = {"id": "web", "name": "web", "version": "1.0.0", "adapterType": "http", "entrypoint": f"{receiver.url}/skill"}
-        (tmp_path / "skills" / "moody" / "skill.json").write_text(json.dumps(described))
-        scene.run("ok")
-        [attempt] = receiver.named("invoke_agent")
-        assert [call["traceparent"][:-3] for call in receiver.called] == [attempt.traceparent]
 
 
 def until(condition: Callable[[], Any]) -> None:
@@ -245,6 +238,12 @@ def test_a_run_that_fails_fast_stops_and_says_so(scene: Scene) -> None:
     assert scene.calls() == {"wrong": 1}
 
 
+def test_each_arm_of_an_effect_can_be_told_apart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ask: Ask, dask_cluster: str
+) -> None:
+    check_arms(tmp_path, monkeypatch, ask, dask_cluster)
+
+
 class TestRay:
     """What Dask's scheduler does for its clusters, and the tests of its executor show; for Ray it is done here."""
 
@@ -305,11 +304,19 @@ class TestRay:
         assert member.calls()["ok"] == 1
 
 
-def test_dask_alone_starts_workers_of_its_own_for_the_length_of_the_run(tmp_path: Path) -> None:
-    scene = Scene(tmp_path, "dask")
-    summary = scene.run("ok", "wrong", runs=4)
-    assert Counter(row["status"] for row in scene.rows(summary)) == {"pass": 4, "fail": 4}
+def test_dask_alone_starts_workers_of_its_own_for_the_length_of_the_run(tmp_path: Path, otlp: Callable[[str], None]) -> None:
+    with Receiver() as receiver:
+        otlp(receiver.url)  # they see the variables of this process
+        scene = Scene(tmp_path, "dask")
+        scene.add_skill("web", adapterType="http", entrypoint=f"{receiver.url}/skill")
+        summary = scene.run("ok", "wrong", runs=4, skills=[str(tmp_path / "skills")])
+        attempts = {attempt.traceparent for attempt in receiver.named("invoke_agent")}
+        called = [call["traceparent"][:-3] for call in receiver.called]
+    statuses = Counter(row["status"] for row in scene.rows(summary) if row["skill_id"] == "moody")
+    assert statuses == {"pass": 4, "fail": 4}
     assert os.getpid() not in scene.workers()
+    assert len(set(called)) == len(called) == 8
+    assert attempts.issuperset(called)  # what a worker sends is part of the attempt's trace
     until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in scene.workers()))
 
 

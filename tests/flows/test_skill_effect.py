@@ -18,10 +18,14 @@ HOSTILE = "harm|<script>"
 
 
 @pytest.mark.usefixtures("prefect_url")
-@pytest.mark.parametrize("runner", ["local", pytest.param("dask", marks=pytest.mark.slow)])
 def test_each_arm_can_be_told_apart_and_the_effect_is_an_artifact(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ask: Callable[..., Any], runner: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ask: Callable[..., Any]
 ) -> None:
+    check_arms(tmp_path, monkeypatch, ask, "local")
+
+
+def check_arms(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ask: Callable[..., Any], runner: str) -> None:
+    """An effect that this task runner evaluates: the task runs say which arm they are of, and the artifact is safe to show."""
     monkeypatch.chdir(tmp_path)
     Path("csv-tools").mkdir()
     Path("csv-tools/SKILL.md").write_text("---\nname: csv-tools\ndescription: Reads tables.\n---\nSay yes.\n")
