@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from itertools import zip_longest
@@ -56,7 +56,7 @@ class Outcome:
     `throttled`: its service refused the request and is waited for; asking again then is not another attempt.
     """
 
-    result: ItemResult
+    result: ItemResult = field(repr=False)  # Prefect logs the state of each failed attempt with its data
     transient: bool = False
     retry_after_s: float = 0.0
     throttled: Throttled | None = None

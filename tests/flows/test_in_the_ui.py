@@ -71,6 +71,8 @@ def test_the_log_says_what_is_done_what_did_not_pass_and_why_and_what_came_of_it
         "Finished in state Completed(",
     ]
     assert [begin for begin in expected if not any(line.startswith(begin) for line in lines)] == []
+    (again,) = (line for line in lines if "Retry 1/1 will start" in line)
+    assert len(again) < 300, again  # Prefect shows the state, which holds the whole result
     (failed,) = (line for line in lines if "fails#1" in line)
     assert "[redacted:PASSPHRASE]" in failed
 
