@@ -10,7 +10,7 @@ from eval_skills.core.diff.model import DiffRow, Metric
 from eval_skills.core.diff.pairing import ReportPair
 from eval_skills.core.diff.tasks import Runs, TaskPairs
 from eval_skills.core.models import SkillCompletionReport
-from eval_skills.core.statistics.rates import nearest_rank
+from eval_skills.core.statistics.rates import composite_score, nearest_rank
 
 ROUNDING = 1e-12
 _MORE_IS_GOOD: dict[Metric, bool] = {"completionRate": True, "errorRate": False, "p95Ms": False, "compositeScore": True}
@@ -63,8 +63,6 @@ def _reported(report: SkillCompletionReport | None, metric: Metric) -> float | N
 
 def _of_shared(report: SkillCompletionReport | None, tasks: Sequence[Runs]) -> dict[Metric, float | None]:
     """As the report has them of all its items; the composite is unknown where it does not say what scales the latency."""
-    from eval_skills.core.metrics.reports import composite_score  # with pandas, and only few comparisons need it
-
     runs = [run for task in tasks for run in task]
     completion, errors = fmean(run.passed for run in runs), fmean(ERRORS.value(run) or 0.0 for run in runs)
     p95_ms = nearest_rank(sorted(known for run in runs if (known := latency_of(run)) is not None), 95)

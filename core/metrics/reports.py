@@ -19,7 +19,7 @@ from eval_skills.core.models.dimensions import DIMENSIONS
 from eval_skills.core.models.report import SKILL_DIGESTS, in_order
 from eval_skills.core.models.result import FORBIDDEN_TOOL_CALLED
 from eval_skills.core.models.task import COMPLEXITIES
-from eval_skills.core.statistics.rates import FloatArray
+from eval_skills.core.statistics.rates import FloatArray, composite_score
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,9 +106,6 @@ def _summary(values: FloatArray) -> DimensionSummary | None:
 Groups = dict[str, npt.NDArray[np.bool_]]
 """Which of a table's tasks belong to each group."""
 
-COMPLETION_WEIGHT, LATENCY_WEIGHT, RELIABILITY_WEIGHT = 0.5, 0.2, 0.3
-"""The weights of the composite score, as published."""
-
 
 def skill_reports(
     items: pd.DataFrame,
@@ -149,16 +146,6 @@ def skill_reports(
         level=level,
     )
     return [aggregation.report(index, rows, with_results=task_results) for index, rows in enumerate(table.rows_of_skills())]
-
-
-def composite_score(completion_rate: float, error_rate: float, p95_ms: float | None, max_latency_ms: float) -> float:
-    """0.5·completion + 0.2·(1 − clamp(p95/max, 0, 1)) + 0.3·(1 − errors), in [0, 1].
-
-    The formula is the field's published one. Its known weakness: a fast skill that is always wrong gets 0.5. An unknown P95
-    earns nothing for speed.
-    """
-    slowness = 1.0 if p95_ms is None else min(max(p95_ms / max_latency_ms, 0.0), 1.0)
-    return COMPLETION_WEIGHT * completion_rate + LATENCY_WEIGHT * (1 - slowness) + RELIABILITY_WEIGHT * (1 - error_rate)
 
 
 def consistency_score(run_rates: FloatArray) -> float | None:

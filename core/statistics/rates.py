@@ -1,4 +1,4 @@
-"""The statistics of one result: intervals of a rate, pass@k and pass^k, percentiles; and Student's t, which the intervals take.
+"""The statistics of one result: intervals of a rate, pass@k and pass^k, percentiles, the composite score; and Student's t.
 
 The task is the unit everywhere: runs of one task are a cluster, never independent trials. Results are given as two arrays of
 equal length with one entry per task: how many of its items passed, and how many items it has (at least one).
@@ -187,6 +187,20 @@ def nearest_rank(ordered: Sequence[float] | npt.NDArray[Any], percent: int) -> f
     ``quantile_disc``. Below 20 values the 95th is the largest, below 100 the 99th is.
     """
     return float(ordered[max(0, -(-percent * len(ordered) // 100) - 1)]) if len(ordered) else None
+
+
+COMPLETION_WEIGHT, LATENCY_WEIGHT, RELIABILITY_WEIGHT = 0.5, 0.2, 0.3
+"""The weights of the composite score, as published."""
+
+
+def composite_score(completion_rate: float, error_rate: float, p95_ms: float | None, max_latency_ms: float) -> float:
+    """0.5·completion + 0.2·(1 − clamp(p95/max, 0, 1)) + 0.3·(1 − errors), in [0, 1].
+
+    The formula is the field's published one. Its known weakness: a fast skill that is always wrong gets 0.5. An unknown P95
+    earns nothing for speed.
+    """
+    slowness = 1.0 if p95_ms is None else min(max(p95_ms / max_latency_ms, 0.0), 1.0)
+    return COMPLETION_WEIGHT * completion_rate + LATENCY_WEIGHT * (1 - slowness) + RELIABILITY_WEIGHT * (1 - error_rate)
 
 
 def _interval(bounds: tuple[float, float], level: float, method: str) -> ConfidenceInterval:

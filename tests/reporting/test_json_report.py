@@ -28,8 +28,10 @@ def test_what_is_written_reads_back_best_first(
         make_item(output={"é": [1, None, "<b>"]}, reasons=[{"code": "C", "message": "m"}]),
         make_item(runIndex=1, status="pass", passed=True, score=1.0),
     ]
-    half = {"completionRate": 0.5, "errorRate": 0.0}
-    worse, better = make_report("a", taskResults=items, summary=half), make_report("b", summary={"completionRate": 0.9})
+    half = {"completionRate": 0.5, "errorRate": 0.0, "consistencyScore": 0.5, "confidenceInterval": {"lower": 0.0, "upper": 1.0}}
+    latency = dict.fromkeys(("p50Ms", "p95Ms", "p99Ms", "meanMs"), 12.5)
+    worse = make_report("a", taskResults=items, summary=half, latency=latency)
+    better = make_report("b", summary={"completionRate": 0.9})
     (path,) = write_reports([worse, better], ["json"], tmp_path, context)
     found = read_reports(path)
     assert [each.model_copy(update={"evaluator_metadata": {}}) for each in found] == [better, worse]
@@ -90,16 +92,26 @@ WHOLE: dict[str, Any] = {
     "completionRate": 1 / 3, "errorRate": 1 / 3, "items": 3, "tasks": 2,
     "counts": {"pass": 1, "fail": 1, "error": 1, "timeout": 0},
     "missingItems": 1, "judgedCompletionRate": 0.5, "completionUpperBound": 2 / 3,
+    "confidenceInterval": {"lower": 0.002, "upper": 0.992, "method": "wilson_effective"},
+    "consistencyScore": 0.75, "flakeRate": 1.0, "passAtK": 0.25, "passHatK": 0.25, "compositeScore": 0.5 / 3 + 0.175 + 0.2,
+    "forbiddenItems": 1,
 }  # fmt: skip
 """The figures of `three`."""
+OF_THREE: dict[str, Any] = {
+    "latency": {"p50Ms": 10.0, "p95Ms": 12.5, "p99Ms": 12.5, "meanMs": 11.25},
+    "token_cost": {"promptTokens": 7, "completionTokens": None, "totalTokens": None, "estimatedUSD": 0.5},
+    "evaluatorMetadata": {"k": 1, "maxLatencyMs": 100.0},
+}
+"""What its report says beside them."""
 
 
 @pytest.fixture
 def three(make_item: MakeItem) -> list[dict[str, Any]]:
     """Items that passed, failed, and have no verdict."""
     return [
-        make_item(status="pass", score=1.0), make_item(runIndex=1),
-        make_item("t2", status="error", score=None, errorKind="infra"),
+        make_item(status="pass", score=1.0, latencyMs=10.0, promptTokens=7, costUsd=0.3),
+        make_item(runIndex=1, costUsd=0.2, reasons=[{"code": "FORBIDDEN_TOOL_CALLED", "message": "rm"}]),
+        make_item("t2", status="error", score=None, errorKind="infra", latencyMs=9_000.0),
     ]  # fmt: skip
 
 
@@ -124,14 +136,51 @@ def written(folder: Path, *reports: SkillCompletionReport) -> Path:
         pytest.param({"tasks": 3}, "tasks: it says 3, but its items give 2", id="tasks"),
         pytest.param({"missingItems": 0}, "missingItems: it says 0, but its items give 1", id="missing"),
         pytest.param({"counts": {"pass": 2, "fail": 0, "error": 1}}, "counts.pass: it says 2, but its items give 1", id="counts"),
+        pytest.param({"forbiddenItems": 0}, "forbiddenItems: it says 0, but its items give 1", id="forbidden"),
+        pytest.param({"flakeRate": 0.0}, "flakeRate: it says 0.0000, but its items give 1.0000", id="flaky"),
+        pytest.param({"consistencyScore": 1.0}, "consistencyScore: it says 1.0000, but its items give 0.7500", id="consistent"),
+        pytest.param({"passAtK": 0.9}, "passAtK: it says 0.9000, but its items give 0.2500", id="pass-at-k"),
+        pytest.param({"passHatK": 0.9}, "passHatK: it says 0.9000, but its items give 0.2500", id="pass-hat-k"),
+        pytest.param(
+            {"compositeScore": 0.99}, "compositeScore: it says 0.9900, but its rates and its P95 give 0.5417", id="composite"
+        ),
+        pytest.param(
+            {"confidenceInterval": {"lower": 0.32, "upper": 0.34, "method": "wilson_effective"}},
+            "confidenceInterval.lower: it says 0.3200, but its items give 0.0020",
+            id="narrow-interval",
+        ),
+        pytest.param(
+            {"confidenceInterval": {"lower": 0.9, "upper": 0.95, "method": "jeffreys"}},
+            "confidenceInterval: it is 0.9000 to 0.9500, and does not hold the completion rate, 0.3333",
+            id="interval-elsewhere",
+        ),
     ],
 )
 def test_a_summary_that_its_items_contradict_is_refused(
     make_report: MakeReport, three: list[dict[str, Any]], tmp_path: Path, figures: dict[str, Any], message: str
 ) -> None:
-    read_reports(written(tmp_path, make_report(taskResults=three, summary=WHOLE)))
-    path = written(tmp_path, make_report(taskResults=three, summary=WHOLE | figures))
+    read_reports(written(tmp_path, make_report(taskResults=three, summary=WHOLE, **OF_THREE)))
+    path = written(tmp_path, make_report(taskResults=three, summary=WHOLE | figures, **OF_THREE))
     with pytest.raises(InputError, match=re.escape(f"{path}: [0].summary.{message}")):
+        read_reports(path)
+
+
+@pytest.mark.parametrize(
+    ("of", "figures", "message"),
+    [
+        pytest.param("latency", {"p95Ms": 1.0}, "latency.p95Ms: it says 1.0000, but its items give 12.5000", id="p95"),
+        pytest.param("latency", {"p50Ms": 12.5}, "latency.p50Ms: it says 12.5000, but its items give 10.0000", id="p50"),
+        pytest.param("latency", {"p99Ms": 9_000.0}, "latency.p99Ms: it says 9000.0000, but its items give 12.5000", id="p99"),
+        pytest.param("latency", {"meanMs": 1.0}, "latency.meanMs: it says 1.0000, but its items give 11.2500", id="mean"),
+        pytest.param("token_cost", {"estimatedUSD": 0.01}, "tokenCost.estimatedUSD: it says 0.0100, but its", id="cost"),
+        pytest.param("token_cost", {"promptTokens": 70}, "tokenCost.promptTokens: it says 70.0000, but its items", id="tokens"),
+    ],
+)
+def test_percentiles_and_sums_that_the_items_contradict_are_refused(
+    make_report: MakeReport, three: list[dict[str, Any]], tmp_path: Path, of: str, figures: dict[str, Any], message: str
+) -> None:
+    path = written(tmp_path, make_report(taskResults=three, summary=WHOLE, **OF_THREE | {of: OF_THREE[of] | figures}))
+    with pytest.raises(InputError, match=re.escape(f"{path}: [0].{message}")):
         read_reports(path)
 
 
@@ -142,11 +191,12 @@ def test_a_summary_that_its_items_contradict_is_refused(
         pytest.param({"items": 99}, "items: it says 99, but its counts give 3", id="items"),
         pytest.param({"judgedCompletionRate": 1.0}, "judgedCompletionRate: it says 1.0000, but its counts give 0.5", id="judged"),
         pytest.param({"missingItems": 3}, "judgedCompletionRate: it says 0.5000, but its counts give none", id="none-judged"),
+        pytest.param({"compositeScore": 0.99}, "compositeScore: it says 0.9900, but its rates and its P95", id="composite"),
     ],
 )
 def test_without_items_the_counts_hold(make_report: MakeReport, tmp_path: Path, figures: dict[str, Any], message: str) -> None:
-    read_reports(written(tmp_path, make_report(summary=WHOLE)))
-    path = written(tmp_path, make_report(summary=WHOLE | figures))
+    read_reports(written(tmp_path, make_report(summary=WHOLE, **OF_THREE)))
+    path = written(tmp_path, make_report(summary=WHOLE | figures, **OF_THREE))
     with pytest.raises(InputError, match=re.escape(f"{path}: [0].summary.{message}")):
         read_reports(path)
 
@@ -155,14 +205,15 @@ def test_without_items_the_counts_hold(make_report: MakeReport, tmp_path: Path, 
     "figures",
     [
         pytest.param({"completionRate": 0.333, "completionUpperBound": 0.667}, id="rounded"),
-        pytest.param(dict.fromkeys([name for name in WHOLE if not name.endswith("Rate")]), id="of-an-earlier-version"),
-        pytest.param({"partialScore": 0.9, "passAtK": 0.1}, id="weights-of-tasks"),
+        pytest.param(dict.fromkeys(["items", "tasks", "counts", "missingItems", "forbiddenItems"]), id="of-an-earlier-version"),
+        pytest.param({"confidenceInterval": {"lower": 0.1, "upper": 0.9, "method": "jeffreys"}}, id="another-method"),
+        pytest.param({"partialScore": 0.9}, id="weights-of-tasks"),
     ],
 )
 def test_what_may_well_follow_from_the_items_is_read(
     make_report: MakeReport, three: list[dict[str, Any]], tmp_path: Path, figures: dict[str, Any]
 ) -> None:
-    [found] = read_reports(written(tmp_path, make_report(taskResults=three, summary=WHOLE | figures)))
+    [found] = read_reports(written(tmp_path, make_report(taskResults=three, summary=WHOLE | figures, **OF_THREE)))
     assert len(found.task_results) == 3
 
 

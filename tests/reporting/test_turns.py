@@ -38,7 +38,8 @@ TURNS = [
 def report(make_report: MakeReport, make_item: MakeItem) -> SkillCompletionReport:
     why = [{**WHY, "message": f"turn 2: {WHY['message']}", "where": "turns[1].output"}]
     items = [make_item("talk", turns=TURNS, reasons=why, output=None), make_item("plain")]
-    return make_report(taskResults=items, summary={"completionRate": 0.0, "errorRate": 0.0})
+    none = {"completionRate": 0.0, "errorRate": 0.0, "consistencyScore": None, "confidenceInterval": {"lower": 0.0, "upper": 1.0}}
+    return make_report(taskResults=items, summary=none, latency=dict.fromkeys(("p50Ms", "p95Ms", "p99Ms", "meanMs"), 12.5))
 
 
 def test_the_json_report_has_them_where_there_are_any(

@@ -228,6 +228,8 @@ def test_a_gate_fails_where_the_later_side_called_a_forbidden_tool_or_may_have(
 ) -> None:
     [report] = json.loads(report_text({"c": "pppp"}))
     place.write("before.json", [report])
+    if figure == "forbiddenItems":
+        report["taskResults"][0]["reasons"] = [{"code": "FORBIDDEN_TOOL_CALLED", "message": "rm"}]
     place.write("after.json", [{**report, "summary": {**report["summary"], figure: 1}}])
     result = run_here("report", "diff", "before.json", "after.json", "--fail-on", "worse")
     assert (result.code, f"gate failed: {said}" in result.out) == (1, True)

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eval_skills.core.errors import InputError
-from eval_skills.core.metrics.reports import composite_score, consistency_score, skill_reports
+from eval_skills.core.metrics.reports import consistency_score, skill_reports
 from eval_skills.core.models import Benchmark, SkillCompletionReport
 
 Outcome = dict[str, Sequence[str]]
@@ -80,19 +80,6 @@ def test_of_a_skill_that_was_never_judged_nothing_is_known() -> None:
 def test_p39_consistency_is_one_minus_the_population_deviation() -> None:
     assert consistency_score(np.array([0.9, 0.7, 0.8])) == pytest.approx(0.9184, abs=5e-5)
     assert consistency_score(np.array([0.4])) is None
-
-
-@pytest.mark.parametrize(
-    ("completion", "errors", "p95", "expected"),
-    [
-        pytest.param(0.8, 0.05, 1200.0, 0.837, id="as-published"),
-        pytest.param(0.0, 0.0, 0.0, 0.5, id="always-wrong-and-fast"),
-        pytest.param(1.0, 0.0, 9000.0, 0.8, id="slower-than-the-limit"),
-        pytest.param(1.0, 0.0, None, 0.8, id="unknown-latency-earns-nothing"),
-    ],
-)
-def test_p31_p39_composite_as_published(completion: float, errors: float, p95: float | None, expected: float) -> None:
-    assert composite_score(completion, errors, p95, 5_000) == pytest.approx(expected)
 
 
 def test_p14_errors_and_timeouts_count_as_not_passed() -> None:

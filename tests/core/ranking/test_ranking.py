@@ -23,11 +23,13 @@ def ran(skill_id: str, statuses: str, *, benchmark: str = "b", p95: float | None
             "status": {"p": "pass", "f": "fail", "i": "error"}[letter],
             "passed": letter == "p",
             "errorKind": "infra" if letter == "i" else None,
+            "latencyMs": p95,
             **more,
         }
         for task, letter in enumerate(statuses)
     ]
-    made = report(skill_id, p95, completionRate=statuses.count("p") / len(statuses)).to_json()
+    limits = {"lower": 0.0, "upper": 1.0}
+    made = report(skill_id, p95, completionRate=statuses.count("p") / len(statuses), confidenceInterval=limits).to_json()
     return SkillCompletionReport.model_validate(made | {"benchmarkId": benchmark, "taskResults": items})
 
 

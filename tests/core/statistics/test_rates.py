@@ -15,6 +15,7 @@ from eval_skills.core.statistics.rates import (
     cluster_bootstrap,
     clustered_standard_error,
     completion_interval,
+    composite_score,
     effective_size,
     mean_over_tasks,
     nearest_rank,
@@ -232,3 +233,16 @@ def test_scipy_is_not_needed_at_run_time() -> None:
     modules = "eval_skills.core.metrics.reports, eval_skills.core.diff.diff, eval_skills.core.selection, eval_skills.core.search"
     code = f"import sys, {modules}; sys.exit(any(name in sys.modules for name in ('scipy', 'prefect', 'litellm')))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("completion", "errors", "p95", "expected"),
+    [
+        pytest.param(0.8, 0.05, 1200.0, 0.837, id="as-published"),
+        pytest.param(0.0, 0.0, 0.0, 0.5, id="always-wrong-and-fast"),
+        pytest.param(1.0, 0.0, 9000.0, 0.8, id="slower-than-the-limit"),
+        pytest.param(1.0, 0.0, None, 0.8, id="unknown-latency-earns-nothing"),
+    ],
+)
+def test_p31_p39_composite_as_published(completion: float, errors: float, p95: float | None, expected: float) -> None:
+    assert composite_score(completion, errors, p95, 5_000) == pytest.approx(expected)
