@@ -21,7 +21,7 @@ from eval_skills.engine.nightly.execution import Asked, Evaluated, evaluated, to
 from eval_skills.engine.stored_runs.reports import read_source
 from eval_skills.flows.evaluate import evaluate
 from eval_skills.flows.lost_api import loss_of
-from eval_skills.reporting.stopping import resume_words
+from eval_skills.reporting.stopping import asked_by, resume_words
 from eval_skills.tasks.flow_runs import Caller, called_by
 from eval_skills.tasks.run_log import FlowRunLog
 
@@ -145,5 +145,5 @@ def _unfinished(store: Store, flow_run: FlowRun) -> str | None:
     if found is None:
         return None
     stopped = None if found.stopped is None else found.stopped.name
-    again = resume_words(found.run_id, store.path, stopped)
+    again = resume_words(found.run_id, store.path, stopped, asked_by(found.provenance))
     return f"its run {found.run_id} stopped {f'at its {stopped}' if stopped else 'early'}; continue with: {again}"

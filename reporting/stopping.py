@@ -38,6 +38,15 @@ def resume_words(run_id: str, store: str, stopped: str | None = None, command: s
     return f"eval-skills {command} --resume {run_id} --store {quote(store)}{_RAISED.get(stopped or '', '')}"
 
 
+_ASKED_BY = {"skillEffect": "skill-effect", "triggers": "triggers"}
+"""The commands whose runs `eval` would go on with as if they were ordinary ones, by what their provenance has."""
+
+
+def asked_by(provenance: Mapping[str, Any]) -> str:
+    """The command that goes on with a run of this provenance, and shows at its end what was asked for."""
+    return next((command for key, command in _ASKED_BY.items() if key in provenance), "eval")
+
+
 def resume_night_words(night: str, suites: str | None, store: str) -> str:
     """What to type to continue a night; its file of `suites` is written to be filled in where it is not known."""
     return f"eval-skills nightly --suites {quote(suites) if suites else 'FILE'} --resume {night} --store {quote(store)}"
@@ -51,7 +60,7 @@ def going_on_words(run_id: str, store: str, provenance: Mapping[str, Any], *, wh
     if "night" not in provenance:
         return f"continue with --resume {run_id}"
     night = resume_night_words(provenance["night"], provenance.get("suites"), store)
-    return f"continue with: {night if whole_night else resume_words(run_id, store)}"
+    return f"continue with: {night if whole_night else resume_words(run_id, store, command=asked_by(provenance))}"
 
 
 NOT_CONTINUED = (

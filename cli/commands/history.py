@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
@@ -67,19 +68,25 @@ def history_command(
     return 0
 
 
+_CALLED_AGAIN = ("rescore", "replay")
+"""Origins of runs that no `--resume` goes on with: the same call does, whose options the run does not have."""
+
+
 def _resume(run: PastRun, store: Store) -> str | None:
     """The command that finishes an unfinished run, or the night of a run that has not ended; None of what is finished, of what
     cannot be continued, and of what another process works at.
     """
-    from eval_skills.reporting.stopping import resume_night_words, resume_words
+    from eval_skills.reporting.stopping import asked_by, resume_night_words, resume_words
 
     manifest = store.find_manifest(run.run_id)
-    if manifest is None or manifest.is_of_a_program or _worked_at(run, store) is not None:
+    if manifest is None or manifest.is_of_a_program or manifest.origin in _CALLED_AGAIN or _worked_at(run, store) is not None:
         return None
     night = manifest.provenance.get("night")
     if night is not None and night not in store.tables.files("nights"):  # one that is recorded does not go on
         return resume_night_words(night, manifest.provenance.get("suites"), store.path)
-    return resume_words(run.run_id, store.path, run.stopped) if run.state == "unfinished" else None
+    if run.state != "unfinished":
+        return None
+    return resume_words(run.run_id, store.path, run.stopped, asked_by(manifest.provenance))
 
 
 def _worked_at(run: PastRun, store: Store) -> str | None:
@@ -97,8 +104,15 @@ def _why_not(run: PastRun, store: Store) -> str:
     """Why an unfinished run has no command that finishes it."""
     from eval_skills.reporting.stopping import NOT_CONTINUED
 
-    if store.find_manifest(run.run_id) is None:
+    manifest = store.find_manifest(run.run_id)
+    if manifest is None:
         return "cannot be continued, for its manifest is missing: evaluate again"
+    if manifest.origin == "rescore":
+        again = f"eval-skills rescore {manifest.provenance.get('of')} --store {quote(store.path)}"
+        return f"is a scoring that did not land: call {again} again, with the options that it had"
+    if manifest.origin == "replay":
+        period = manifest.provenance.get("period", "of a commit")
+        return f"is the period {period} of a backfill: make the same call of eval-skills backfill again, which continues it"
     return NOT_CONTINUED
 
 

@@ -11,7 +11,9 @@ import pytest
 
 from eval_skills.core.store import Store, land_rows, write_manifest
 from eval_skills.core.store.files import RunLock
+from eval_skills.core.store.manifest import EXPERIMENT as SKILL_EFFECT
 from eval_skills.engine.nightly.interruption import night_lock
+from eval_skills.engine.triggers.experiment import PROVENANCE as TRIGGERS
 from tests.tables import each_row
 
 Run = Callable[..., Any]
@@ -98,6 +100,36 @@ def test_p54_an_unfinished_run_comes_with_the_command_that_goes_on_with_it(place
     assert f"continue with  eval-skills eval --resume {THIRD} --store {place.folder / 'eval-store'}\n" in said
     assert "2/4" in said
     assert said.count("eval --resume") == 1
+
+
+@pytest.mark.parametrize(
+    ("origin", "provenance", "said"),
+    [
+        pytest.param(
+            "run", {SKILL_EFFECT: {"names": ["s"], "arms": {}}}, "continue with eval-skills skill-effect --resume {run} --store ",
+            id="skill-effect",
+        ),
+        pytest.param("run", {TRIGGERS: {}}, "continue with eval-skills triggers --resume {run} --store ", id="triggers"),
+        pytest.param(
+            "rescore", {"of": FIRST}, f"{{run}} is a scoring that did not land: call eval-skills rescore {FIRST} --store ",
+            id="rescore",
+        ),
+        pytest.param(
+            "replay", {"period": "2026-01-03"}, "{run} is the period 2026-01-03 of a backfill: make the same call of ",
+            id="replay",
+        ),
+    ],
+)  # fmt: skip
+def test_a_run_goes_on_with_the_command_that_asked_for_it(
+    place: Any, run_here: Run, origin: str, provenance: dict[str, Any], said: str
+) -> None:
+    store = Store(place.folder / "eval-store")
+    then = store.manifest(THIRD)
+    changed = {"provenance": provenance, "request": then.request | {"origin": origin}}
+    write_manifest(store.run_folder(THIRD), then.model_copy(update=changed))
+    shown = " ".join(run_here("history", "--all").out.split())
+    assert said.format(run=THIRD) in shown
+    assert "eval-skills eval --resume" not in shown
 
 
 @pytest.mark.parametrize(("suites", "named"), [("my suites.yaml", "'my suites.yaml'"), (None, "FILE")], ids=["file", "unknown"])
