@@ -18,6 +18,7 @@ import stat
 import subprocess
 import sys
 import tempfile
+import termios
 from collections.abc import Sequence
 from contextlib import redirect_stdout, suppress
 from importlib import import_module
@@ -157,15 +158,17 @@ class WarmCommand:
         environment: dict[str, str],
         out: IO[bytes] | None = None,
         err: IO[bytes] | None = None,
+        terminal: IO[bytes] | None = None,
     ) -> WarmProcess:
-        """Begin ``eval-skills ARGUMENTS``, with nothing to read. What it writes is kept where no stream is given."""
+        """Begin ``eval-skills ARGUMENTS``, in a `terminal` or with nothing to read. What it writes is kept if nobody takes it."""
         address, server = self._address(), socket.socket(socket.AF_UNIX)
         server.connect(address)
-        out = out or tempfile.TemporaryFile()  # noqa: SIM115 - `output` closes it
-        err = err or tempfile.TemporaryFile()  # noqa: SIM115
+        out = terminal or out or tempfile.TemporaryFile()  # noqa: SIM115 - `output` closes it
+        err = terminal or err or tempfile.TemporaryFile()  # noqa: SIM115
         call = json.dumps([list(arguments), str(cwd), environment]).encode()
         with Path(os.devnull).open("rb") as nothing:
-            socket.send_fds(server, [len(call).to_bytes(4, "big")], [nothing.fileno(), out.fileno(), err.fileno()])
+            read = terminal or nothing
+            socket.send_fds(server, [len(call).to_bytes(4, "big")], [read.fileno(), out.fileno(), err.fileno()])
             server.sendall(call)
             return WarmProcess(server, out, err)
 
@@ -299,6 +302,9 @@ def _make(call: bytes, streams: list[int], caller: socket.socket) -> NoReturn:
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
         os.close(stream)
+    if os.isatty(0):
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)  # Ctrl-C is for this process
+        sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(variables)

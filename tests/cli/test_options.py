@@ -11,22 +11,24 @@ import pytest
 
 Run = Callable[..., Any]
 
-OF_THE_PLAN = [
-    pytest.param(["--runs", "3"], "items", 60, id="runs"),
-    pytest.param(["--tasks", "own.json"], "benchmark", "own@0.0.0", id="tasks"),
-    pytest.param(["--benchmark", "skill-quality"], "benchmark", "skill-quality@1.0.0", id="benchmark"),
-    pytest.param(["--benchmarks-dir", "mine", "--benchmark", "own"], "benchmark", "own@2.0.0", id="benchmarks-dir"),
-    pytest.param(["--concurrency", "9"], "options.concurrency", 9, id="concurrency"),
-    pytest.param(["--timeout", "1234"], "options.timeoutMs", 1234, id="timeout"),
-    pytest.param(["--retries", "2"], "options.retries", 2, id="retries"),
-    pytest.param(["--items-per-task", "5"], "options.itemsPerTask", 5, id="items-per-task"),
-    pytest.param(["--evaluator", "contains"], "options.evaluator", "contains", id="evaluator"),
-    pytest.param(["--fail-fast"], "options.failFast", True, id="fail-fast"),
-    pytest.param(["--allow-custom-code"], "options.allowCustomCode", True, id="allow-custom-code"),
-    pytest.param(["--min-completion", "0.9"], "options.minCompletion", 0.9, id="min-completion"),
-    pytest.param(["--format", "csv", "json"], "options.format", ["csv", "json"], id="format"),
-    pytest.param(["--output-dir", "out"], "options.outputDir", "{cwd}/out", id="output-dir"),
-    pytest.param(["--store", "kept"], "options.store", "{cwd}/kept", id="store"),
+OF_THE_BENCHMARK: list[tuple[list[str], str, Any]] = [
+    (["--runs", "3"], "items", 60),
+    (["--tasks", "own.json"], "benchmark", "own@0.0.0"),
+    (["--benchmark", "skill-quality"], "benchmark", "skill-quality@1.0.0"),
+    (["--benchmarks-dir", "mine", "--benchmark", "own"], "benchmark", "own@2.0.0"),
+]
+OF_THE_OPTIONS: list[tuple[list[str], str, Any]] = [
+    (["--concurrency", "9"], "options.concurrency", 9),
+    (["--timeout", "1234"], "options.timeoutMs", 1234),
+    (["--retries", "2"], "options.retries", 2),
+    (["--items-per-task", "5"], "options.itemsPerTask", 5),
+    (["--evaluator", "contains"], "options.evaluator", "contains"),
+    (["--fail-fast"], "options.failFast", True),
+    (["--allow-custom-code"], "options.allowCustomCode", True),
+    (["--min-completion", "0.9"], "options.minCompletion", 0.9),
+    (["--format", "csv", "json"], "options.format", ["csv", "json"]),
+    (["--output-dir", "out"], "options.outputDir", "{cwd}/out"),
+    (["--store", "kept"], "options.store", "{cwd}/kept"),
 ]
 """Options, and what they change in the plan of a dry run."""
 
@@ -81,13 +83,13 @@ def value_at(document: Any, path: str) -> Any:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("base", [["eval", "--skills", "skills"], ["run"]], ids=["eval", "run"])
-@pytest.mark.parametrize(("arguments", "path", "expected"), OF_THE_PLAN)
-def test_p59_a_flag_reaches_the_run(
-    place: Any, plan: Callable[..., Any], base: list[str], arguments: list[str], path: str, expected: Any
-) -> None:
-    expected = expected.replace("{cwd}", str(place.folder)) if isinstance(expected, str) else expected
-    assert value_at(plan(*base, *arguments), path) == expected
-    assert value_at(plan(*base), path) != expected
+def test_p59_a_flag_reaches_the_run(place: Any, plan: Callable[..., Any], base: list[str]) -> None:
+    without, together = plan(*base), plan(*base, *(word for words, *_ in OF_THE_OPTIONS for word in words))
+    for words, path, expected in OF_THE_OPTIONS:
+        expected = expected.replace("{cwd}", str(place.folder)) if isinstance(expected, str) else expected
+        assert (value_at(together, path), value_at(without, path) != expected) == (expected, True), words
+    for words, path, expected in OF_THE_BENCHMARK:
+        assert (value_at(plan(*base, *words), path), value_at(without, path) != expected) == (expected, True), words
 
 
 @pytest.mark.slow

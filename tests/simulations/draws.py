@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 import numpy.typing as npt
@@ -54,6 +55,7 @@ class Share:
         return f"{self.value:.1%} ± {self.error:.1%}"
 
 
+@cache  # a hundred simulations hold the same few hundred items
 def _item(task: int, run: int, passed: bool, lost: bool) -> TaskResult:
     if lost:
         return TaskResult(task_id=f"t{task}", run_index=run, status="error", passed=False, error_kind="infra")

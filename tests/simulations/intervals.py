@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from scipy import stats
@@ -52,6 +53,7 @@ def table(rows: list[Row]) -> str:
 def _row(name: str, tasks: int, draws: int, random: np.random.Generator) -> Row:
     truth, draw = CHANCES[name]
     hits, width, exact_width = dict.fromkeys(RUNS, 0), 0.0, 0.0
+    exact_width_of = cache(lambda passed: _exact_width(passed, tasks))
     for _ in range(draws):
         for runs in RUNS:
             passed = random.binomial(runs, draw(random, tasks))
@@ -59,7 +61,11 @@ def _row(name: str, tasks: int, draws: int, random: np.random.Generator) -> Row:
             hits[runs] += found.lower <= truth <= found.upper
             if runs == 1:
                 width += found.upper - found.lower
-                exact = stats.binomtest(int(passed.sum()), tasks).proportion_ci()
-                exact_width += exact.high - exact.low
+                exact_width += exact_width_of(int(passed.sum()))
     held = {runs: Share(count, draws) for runs, count in hits.items()}
     return Row(chances=name, tasks=tasks, held=held, width=width / draws, exact_width=exact_width / draws)
+
+
+def _exact_width(passed: int, tasks: int) -> float:
+    exact = stats.binomtest(passed, tasks).proportion_ci()
+    return float(exact.high - exact.low)

@@ -33,12 +33,18 @@ class Row:
     at_once: Share
 
 
-def simulate(draws: int, *, settings: tuple[tuple[bool, int, int], ...] = SETTINGS, seed: int = DEFAULT_SEED) -> list[Row]:
+def simulate(
+    draws: int,
+    *,
+    settings: tuple[tuple[bool, int, int], ...] = SETTINGS,
+    losses: tuple[float, ...] = LOSSES,
+    seed: int = DEFAULT_SEED,
+) -> list[Row]:
     """By setting and loss, with chances to pass from Beta(8, 2), or 0.5 for every task; a look after each of 10 runs."""
     return [
         _row(*setting, loss, draws, np.random.default_rng([seed, index, place]))
         for index, setting in enumerate(settings)
-        for place, loss in enumerate(LOSSES)
+        for place, loss in enumerate(losses)
     ]
 
 

@@ -6,14 +6,14 @@ import json
 import os
 import pty
 import select
-import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.warm_command import WarmProcess
 
 Run = Callable[..., Any]
 MARK = {"generated": {"by": "schema", "seed": 1}, "reviewed": False}
@@ -31,14 +31,13 @@ KNOWN: dict[str, Any] = {"expectedOutput": {"value": 1}}
 class Terminal:
     """A call in a pseudo-terminal of 80 columns."""
 
-    def __init__(self, folder: Path, *arguments: str, editor: str = "false") -> None:
+    def __init__(self, place: Any, *arguments: str, editor: str = "false") -> None:
         self.shown = ""
-        self._pid, self._fd = pty.fork()
-        if self._pid == 0:
-            os.chdir(folder)
-            os.environ |= {"COLUMNS": "80", "EDITOR": editor, "NO_COLOR": "1", "HOME": str(folder)}
-            os.environ.pop("VISUAL", None)
-            os.execv(sys.executable, [sys.executable, "-m", "eval_skills.cli", *arguments])
+        self._fd, other = pty.openpty()
+        with os.fdopen(other, "r+b", buffering=0) as stream:
+            environ = {name: value for name, value in os.environ.items() if name != "VISUAL"}
+            environ |= {"COLUMNS": "80", "EDITOR": editor, "NO_COLOR": "1", "HOME": str(place.folder)}
+            self._process: WarmProcess = place.command.start(arguments, cwd=place.folder, environment=environ, terminal=stream)
 
     def until(self, text: str) -> str:
         """What is shown until this text, which it is waited for."""
@@ -57,7 +56,7 @@ class Terminal:
         self.type("\x03")
         patience = time.monotonic() + AGAIN_S
         while time.monotonic() < patience:
-            if os.waitid(os.P_PID, self._pid, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+            if self._process.poll() is not None:
                 return
             time.sleep(0.02)
         self.type("\x03")
@@ -65,16 +64,12 @@ class Terminal:
     def code(self) -> int:
         while more := self._read():
             self.shown += more
-        _, status = os.waitpid(self._pid, 0)
-        os.close(self._fd)
-        self._pid = 0
-        return os.waitstatus_to_exitcode(status)
+        return self._process.wait(DEADLINE_S)
 
     def stop(self) -> None:
-        if self._pid:
-            os.kill(self._pid, signal.SIGKILL)
-            os.waitpid(self._pid, 0)
-            os.close(self._fd)
+        self._process.kill()
+        self._process.wait(DEADLINE_S)
+        os.close(self._fd)
 
     def _read(self) -> str:
         if not select.select([self._fd], [], [], DEADLINE_S)[0]:
@@ -90,7 +85,7 @@ def begin(place: Any) -> Iterator[Callable[..., Terminal]]:
     opened: list[Terminal] = []
 
     def start(*arguments: str, editor: str = "false") -> Terminal:
-        opened.append(Terminal(place.folder, "benchmarks", "review", *arguments, editor=editor))
+        opened.append(Terminal(place, "benchmarks", "review", *arguments, editor=editor))
         return opened[-1]
 
     yield start

@@ -20,6 +20,7 @@ from eval_skills.core.metrics.reports import skill_reports
 from eval_skills.core.models import Benchmark, ItemResult
 from eval_skills.core.store import Journal, Manifest, ManifestBenchmark, ManifestSkill, Store, land, write_manifest
 from eval_skills.reporting import ReportContext, render
+from tests.tables import each_row
 
 Run = Callable[..., Any]
 Outcome = Mapping[str, str]
@@ -135,7 +136,7 @@ DIFF = ("report", "diff", "a.json", "b.json")
 LIE = "summary.completionRate: it says 0.9500, but its items give 0.0000 (0 of 8)"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("arguments", "says"),
     [
         pytest.param(["report", "convert"], "requires an argument", id="convert-nothing"),

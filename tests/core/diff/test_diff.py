@@ -41,13 +41,16 @@ def reports(
             "output": f'"{letter}{run}"',
             "task_digest": (digests or {}).get(task),
             "scoring_digest": (scorings or {}).get(task),
+            "skill_id": skill_id,
+            "skill_version": "1.0.0",
+            "latency_ms": 100.0,
+            "score": float(letter == "p"),
         }
         for task, runs in outcome.items()
         for run, letter in enumerate(runs)
     ]
-    frame = pd.DataFrame(rows).assign(skill_id=skill_id, skill_version="1.0.0", latency_ms=100.0)
-    frame["score"] = frame["status"].map({"pass": 1.0}).fillna(0.0)
-    return skill_reports(frame.assign(**columns), BENCHMARK, 1_000)
+    frame = pd.DataFrame({name: [row[name] for row in rows] for name in rows[0]} | columns)
+    return skill_reports(frame, BENCHMARK, 1_000)
 
 
 def diff(before: Outcome, after: Outcome, **options: Any) -> SkillDiff:
@@ -434,10 +437,10 @@ def test_p42_halves_of_the_same_repeats_are_hardly_ever_called_different() -> No
         }
     )
     called = 0
-    for seed in range(1_000):
+    for seed in range(500):
         first, second = halves(whole, random.Random(seed))
         called += diff_reports([first], [second]).skills[0].verdict in {"better", "worse"}
-    assert 0 < called <= 50
+    assert 0 < called <= 25  # of 8 % it would be more in 99 of 100 cases
 
 
 def halves(report: SkillCompletionReport, split: random.Random) -> Sequence[SkillCompletionReport]:

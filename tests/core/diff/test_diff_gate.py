@@ -172,8 +172,14 @@ def many(count: int, outcome: Callable[[int], Outcome]) -> list[SkillCompletionR
     return [report for number in range(count) for report in reports(outcome(number), f"s{number:02}")]
 
 
-def outcome_of(passed: Iterable[bool]) -> Outcome:
-    return {f"t{index}": "p" if is_passed else "f" for index, is_passed in enumerate(passed)}
+def with_outcomes(report: SkillCompletionReport, passed: Iterable[bool]) -> SkillCompletionReport:
+    """Whether each of its items passed: made of its items, which takes a tenth of the time that a report of rows takes."""
+    pairs = zip(report.task_results, passed, strict=True)
+    told = [
+        item.model_copy(update={"passed": bool(is_passed), "status": "pass" if is_passed else "fail"})
+        for item, is_passed in pairs
+    ]
+    return report.model_copy(update={"task_results": told})
 
 
 class TestWhatManySkillsLoseTogether:
@@ -210,10 +216,11 @@ class TestWhatManySkillsLoseTogether:
 
     def test_where_nothing_changed_it_is_seldom_said(self) -> None:
         random, p_values = np.random.default_rng(1), []
+        whole = many(4, lambda _: each(12, "p"))
         for _ in range(100):
             sides = random.random((2, 4, 12)) < np.linspace(0.3, 0.95, 12)
-            before, after = ([outcome_of(side[number]) for number in range(4)] for side in sides)
-            together = diff_reports(many(4, before.__getitem__), many(4, after.__getitem__)).together
+            before, after = ([with_outcomes(*pair) for pair in zip(whole, side, strict=True)] for side in sides)
+            together = diff_reports(before, after).together
             p_values.append(together.p_value if together else 0.0)
         assert sum(p_value <= 0.05 for p_value in p_values) <= 11  # 5 are expected, and 11 are three standard errors
 

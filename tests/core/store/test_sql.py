@@ -13,7 +13,16 @@ from eval_skills.core.store.sql import VIEWS
 from tests.tables import each_row
 
 RUN = "20260101T000000Z-0001"
+SIZES, PERCENTS = (1, 2, 5, 10, 19, 20, 99, 100, 101, 250), (50, 95, 99)
+JOINED = "SELECT i.date, i.tags, r.landed_items FROM items i JOIN runs r USING (run_id)"
 LandRun = Callable[..., str]
+
+
+@pytest.fixture
+def landed(store: Store, land_run: LandRun) -> Store:
+    """A store with a run of one item."""
+    land_run(RUN, "a")
+    return store
 
 
 def test_p57_the_three_views_answer_sql(
@@ -39,33 +48,29 @@ def test_p57_the_three_views_answer_sql(
 @pytest.mark.parametrize(
     "folder", ["eval-store", "it's", pytest.param("runs-[1]*", id="a-pattern"), pytest.param("date=2020-01-01/s", id="a-date")]
 )
-@pytest.mark.parametrize("is_digested", [True, False])
 def test_the_name_of_the_folder_and_missing_digests_change_no_answer(
-    tmp_path: Path, make_result: Callable[..., ItemResult], folder: str, is_digested: bool
+    tmp_path: Path, make_result: Callable[..., ItemResult], folder: str
 ) -> None:
     store = Store(tmp_path / folder)
     with Journal(store.journal_path(RUN)) as journal:
         journal.append(make_result("a", run_id=RUN, tags=["x"]))
     land(store, RUN)
-    if not is_digested:
-        (store.layout.root / "digests.jsonl").unlink()
-    (row,) = store.query("SELECT i.date, i.tags, r.landed_items FROM items i JOIN runs r USING (run_id)").to_dict("records")
-    assert (str(row["date"])[:10], list(row["tags"]), row["landed_items"]) == ("2026-01-01", ["x"], 1)
+    for each in ("with digests", "without"):
+        (row,) = Store(store.path).query(JOINED).to_dict("records")
+        assert (str(row["date"])[:10], list(row["tags"]), row["landed_items"]) == ("2026-01-01", ["x"], 1), each
+        (store.layout.root / "digests.jsonl").unlink(missing_ok=True)
 
 
-@pytest.mark.parametrize("name", ["items", "reports", "runs", "ITEMS", "main.items"])
+@each_row("name", ["items", "reports", "runs", "ITEMS", "main.items"])
 def test_a_view_of_an_empty_store_has_its_columns(store: Store, name: str) -> None:
     answer = store.query(f"SELECT * FROM {name}")
     assert len(answer) == 0
     assert "run_id" in answer.columns
 
 
-@pytest.mark.parametrize(
-    "statement", ["DESCRIBE items", "SUMMARIZE items", "VALUES (1)", "WITH a AS (SELECT 1) FROM a", "FROM items;"]
-)
-def test_every_form_of_reading_is_a_query(store: Store, land_run: LandRun, statement: str) -> None:
-    land_run(RUN, "a")
-    assert len(store.query(statement)) >= 1
+@each_row("statement", ["DESCRIBE items", "SUMMARIZE items", "VALUES (1)", "WITH a AS (SELECT 1) FROM a", "FROM items;"])
+def test_every_form_of_reading_is_a_query(landed: Store, statement: str) -> None:
+    assert len(landed.query(statement)) >= 1
 
 
 def test_all_views_are_listed(store: Store) -> None:
@@ -94,20 +99,19 @@ def test_all_views_are_listed(store: Store) -> None:
         pytest.param("CALL pragma_version()", id="call"),
         pytest.param("SELECT 1; SELECT 2", id="two"),
         pytest.param("SELECT 1; COPY (SELECT 1) TO '{folder}/stolen.csv'", id="hidden-second"),
-        pytest.param("SELECT * FROM store", id="python-variable"),
+        pytest.param("SELECT * FROM landed", id="python-variable"),
         pytest.param("SELECT nope FROM items", id="unknown-column"),
         pytest.param("SELEC 1", id="typo"),
         pytest.param("", id="empty"),
         pytest.param("-- nothing", id="comment"),
     ],
 )
-def test_a_query_only_reads_and_only_the_views(store: Store, land_run: LandRun, tmp_path: Path, statement: str) -> None:
-    land_run(RUN, "a")
+def test_a_query_only_reads_and_only_the_views(landed: Store, tmp_path: Path, statement: str) -> None:
     (tmp_path / "secret.csv").write_text("a\n1\n")
     with pytest.raises(
         UsageError, match=r"^(the query failed: |a query is one SELECT over items, items_all, reports, runs, [a-z, ]+; this is )"
     ) as caught:
-        store.query(statement.format(folder=tmp_path))
+        landed.query(statement.format(folder=tmp_path))
     assert "\n" not in str(caught.value)
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["secret.csv", "store"]
 
@@ -118,15 +122,17 @@ def test_moments_are_utc_wherever_the_machine_stands(store: Store, land_run: Lan
     assert store.query("SELECT strftime(started_at, '%H:%M') AS at FROM items")["at"][0] == "23:38"
 
 
-@pytest.mark.parametrize("size", [1, 2, 5, 10, 19, 20, 99, 100, 101, 250])
-def test_quantile_disc_is_the_nearest_rank(store: Store, make_result: Callable[..., ItemResult], size: int) -> None:
-    chance = random.Random(size)
-    values = [round(chance.uniform(0, 500), 1) for _ in range(size)]
+def test_quantile_disc_is_the_nearest_rank(store: Store, make_result: Callable[..., ItemResult]) -> None:
+    values = {size: [round(random.Random(size + n).uniform(0, 500), 1) for n in range(size)] for size in SIZES}
     with Journal(store.journal_path(RUN)) as journal:
-        for number, value in enumerate(values):
-            journal.append(make_result(f"t{number}", run_id=RUN, latency_ms=value))
+        for size, latencies in values.items():
+            for number, value in enumerate(latencies):
+                journal.append(make_result(f"t{number}", run_id=RUN, skill_id=f"s{size}", latency_ms=value))
     land(store, RUN)
-    quantiles = ", ".join(f"quantile_disc(latency_ms, {percent / 100}) AS p{percent}" for percent in (50, 95, 99))
-    (row,) = store.query(f"SELECT {quantiles} FROM items").to_dict("records")
+    quantiles = ", ".join(f"quantile_disc(latency_ms, {percent / 100}) AS p{percent}" for percent in PERCENTS)
+    found = store.query(f"SELECT skill_id, {quantiles} FROM items GROUP BY skill_id").to_dict("records")
     # rank ⌈p·n⌉ in whole numbers: -(-p·n // 100)
-    assert row == {f"p{percent}": sorted(values)[-(-percent * size // 100) - 1] for percent in (50, 95, 99)}
+    assert {row.pop("skill_id"): row for row in found} == {
+        f"s{size}": {f"p{percent}": sorted(latencies)[-(-percent * size // 100) - 1] for percent in PERCENTS}
+        for size, latencies in values.items()
+    }

@@ -32,7 +32,7 @@ def test_every_flipped_bit_is_found(landed: Store) -> None:
     """Wherever it is, header and footer included, which no checksum of Parquet covers."""
     draw, file = random.Random(13), file_of(landed, "items", RUNS[0])
     whole = file.read_bytes()
-    for place in (*range(4), *range(-8, 0), *(draw.randrange(len(whole)) for _ in range(28))):
+    for place in (*range(4), *range(-8, 0), *(draw.randrange(len(whole)) for _ in range(8))):
         content = bytearray(whole)
         content[place] ^= 1 << draw.randrange(8)
         file.write_bytes(content)
@@ -91,7 +91,7 @@ def test_no_flipped_bit_of_a_page_header_or_footer_changes_what_is_read(landed: 
     """Wherever it is: each way of reading leaves the file out and names it, and refuses it where it is all that there is."""
     draw, file = random.Random(7), file_of(landed, "items", RUNS[0])
     whole = file.read_bytes()
-    for place in (4, *(draw.randrange(len(whole)) for _ in range(10))):
+    for place in (4, *(draw.randrange(len(whole)) for _ in range(4))):
         content = bytearray(whole)
         content[place] ^= 1 << draw.randrange(8)
         file.write_bytes(content)
@@ -152,12 +152,12 @@ def test_a_damaged_file_hides_no_run_of_the_history(landed: Store, kept: int) ->
 
 @pytest.mark.slow
 def test_a_footer_that_contradicts_itself_gives_no_number(landed: Store) -> None:
-    """The number of rows is in it twice; neither copy has a checksum. One in seven of the other bytes is altered, too."""
+    """The number of rows is in it twice; neither copy has a checksum. Some of the other bytes are altered, too."""
     file = file_of(landed, "items", RUNS[0])
     whole = file.read_bytes()
     footer = len(whole) - 8 - int.from_bytes(whole[-8:-4], "little")
     rows = 2 * 20  # as the footer spells it: a zigzag number
-    for place in (each for each in range(footer, len(whole) - 8) if whole[each] == rows or each % 7 == 0):
+    for place in (each for each in range(footer, len(whole) - 8) if whole[each] == rows or each % 29 == 0):
         content = bytearray(whole)
         content[place] ^= 2
         file.write_bytes(content)

@@ -37,7 +37,7 @@ def test_cost_and_time_are_those_of_one_evaluation_of_all_skills() -> None:
 
 @pytest.mark.slow
 def test_the_cheapest_and_the_best_choice_lie_within_the_budget() -> None:
-    plan = make_plan(effect=0.2, target=0.8, skills=1, sample=SAMPLE, budget="3usd")
+    plan = make_plan(effect=0.2, target=0.8, skills=1, sample=SAMPLE, tasks=50, budget="3usd")
     assert [row.within_budget for row in plan.rows] == [row.items <= 300 for row in plan.rows]
     assert plan.cheapest is not None
     assert plan.best is not None
@@ -62,7 +62,7 @@ def test_what_nobody_said_is_assumed_and_named() -> None:
         pytest.param({"flakiness": 0.6}, "must lie from 0 to 0.5", id="flakiness"),
         pytest.param({"skills": 0}, "--skills must be at least 1", id="skills"),
         pytest.param({"tasks": 0}, "--tasks must be at least 1", id="tasks"),
-        pytest.param({"budget": "5usd"}, "what one item uses is not known", id="budget-of-nothing"),
+        pytest.param({"tasks": 4, "budget": "5usd"}, "what one item uses is not known", id="budget-of-nothing"),
     ],
 )
 def test_p40_nonsense_is_refused(options: dict[str, float], says: str) -> None:

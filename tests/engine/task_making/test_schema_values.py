@@ -33,6 +33,12 @@ def made(schema: dict[str, Any] = WEATHER, count: int = 500, seed: int = 0) -> l
     return inputs_of(InputSchema(schema, Path("skill.json")), count, seed)
 
 
+@pytest.fixture(scope="module")
+def of_weather() -> list[Variant]:
+    """What is made of the schema above."""
+    return made()
+
+
 def values(variants: list[Variant], name: str, *, valid: bool) -> list[Any]:
     return [
         each.value[name] for each in variants if each.is_valid is valid and isinstance(each.value, dict) and name in each.value
@@ -57,22 +63,22 @@ def test_the_smallest_and_the_fullest_input_come_first() -> None:
         pytest.param("place", [{"lat": 90}, {"lat": 89}], [{"lat": 91}, {}], id="behind-a-reference"),
     ],
 )
-def test_both_sides_of_every_boundary_are_tried(name: str, inside: list[Any], outside: list[Any]) -> None:
-    variants = made()
-    assert [each for each in inside if each not in values(variants, name, valid=True)] == []
-    invalid = [same(each) for each in values(variants, name, valid=False)]
+def test_both_sides_of_every_boundary_are_tried(
+    of_weather: list[Variant], name: str, inside: list[Any], outside: list[Any]
+) -> None:
+    assert [each for each in inside if each not in values(of_weather, name, valid=True)] == []
+    invalid = [same(each) for each in values(of_weather, name, valid=False)]
     assert [each for each in outside if same(each) not in invalid] == []
 
 
 @pytest.mark.slow
-def test_what_is_optional_is_left_out_and_what_is_required_makes_it_invalid() -> None:
-    variants = made()
-    without = {each.what: each.is_valid for each in variants if each.what.endswith("left out")}
+def test_what_is_optional_is_left_out_and_what_is_required_makes_it_invalid(of_weather: list[Variant]) -> None:
+    without = {each.what: each.is_valid for each in of_weather if each.what.endswith("left out")}
     assert without == {
         "city left out": False, "days left out": False, "unit left out": True, "tags left out": True, "alerts left out": True,
         "place left out": True,
     }  # fmt: skip
-    assert "the input with an unknown key" in [each.what for each in variants if not each.is_valid]
+    assert "the input with an unknown key" in [each.what for each in of_weather if not each.is_valid]
 
 
 def test_texts_are_unusual_empty_and_long() -> None:
@@ -93,7 +99,7 @@ def test_the_seed_decides() -> None:
 
 
 def test_where_edges_are_used_up_they_are_combined() -> None:
-    variants = made(count=400)
+    variants = made(count=150)
     combined = [each for each in variants if each.sort == "combined"]
     assert combined
     assert all(each.is_valid for each in combined)
@@ -138,7 +144,7 @@ LEAVES = st.sampled_from(
 
 @pytest.mark.slow
 @given(st.dictionaries(st.sampled_from("abcde"), LEAVES, max_size=5), st.integers(1, 60), st.integers(0, 3))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_the_schema_itself_says_what_is_valid(properties: dict[str, Any], count: int, seed: int) -> None:
     schema = {"type": "object", "properties": properties, "required": sorted(properties)[:2]}
     checked = InputSchema(schema, Path("skill.json"))
@@ -196,7 +202,7 @@ def test_of_a_long_enum_choices_from_its_whole_length_are_taken() -> None:
 
 @pytest.mark.slow
 def test_of_very_many_properties_some_are_varied_and_the_seed_decides_which() -> None:
-    many = {f"p{number}": {"type": "string"} for number in range(500)}
+    many = {f"p{number}": {"type": "string"} for number in range(150)}
     schema = {"type": "object", "required": [*many], "properties": many}
     [one, other, again] = [[each.what for each in made(schema, 60, seed)] for seed in (0, 1, 0)]
     assert len(one) == len(other) == 60

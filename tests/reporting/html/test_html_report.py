@@ -234,8 +234,9 @@ def test_p68_hostile_text_stays_text_wherever_it_stands(
     assert "alert(1)" in page
     assert "<img" not in page
     if place != "code":  # without its code, the reason is no reason for a banner
-        assert Tags(page).names() == Tags(rendered("tame")).names()
-        assert shape(data_of(page)) == shape(data_of(rendered("tame")))
+        tame = rendered("tame")
+        assert Tags(page).names() == Tags(tame).names()
+        assert shape(data_of(page)) == shape(data_of(tame))
 
 
 def test_nothing_is_fetched_and_the_policy_lets_only_our_own_texts_run(make_report: MakeReport, context: ReportContext) -> None:
@@ -274,7 +275,6 @@ def test_the_vendored_library_is_the_file_that_its_note_names() -> None:
 @pytest.mark.parametrize(
     "answer",
     [
-        pytest.param(lambda skill, task, run: f"{skill} {task} {run} " + "word " * 1000, id="distinct-and-long"),
         pytest.param(lambda skill, task, run: f"{skill} {task} {run} " + "<>&" * 900, id="all-signs-are-escaped"),
         pytest.param(lambda skill, task, run: [f"{skill} {task} {run} é漢" * 40] * 9, id="lists-of-wide-characters"),
         pytest.param(lambda skill, task, run: task, id="short"),

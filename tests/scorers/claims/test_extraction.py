@@ -139,12 +139,9 @@ def test_a_text_of_endless_claims_is_cut() -> None:
 def test_p08_no_text_takes_more_than_linear_time(piece: str) -> None:
     def cpu_s(length: int) -> float:
         text = (piece * length)[:length]
-        times = []
-        for _ in range(3):
-            began = thread_time()
-            claims_in(text)
-            times.append(thread_time() - began)
-        return min(times)
+        began = thread_time()
+        claims_in(text)
+        return thread_time() - began
 
-    # eight times the text: linear is a factor of 8, quadratic one of 64
-    assert cpu_s(16_000) < 30 * max(cpu_s(2_000), 0.0005)
+    # eight times the text: linear is a factor of 8, quadratic one of 64; it is measured again where something else took the time
+    assert any(cpu_s(16_000) < 30 * max(cpu_s(2_000), 0.0005) for _ in range(3))

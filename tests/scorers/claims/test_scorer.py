@@ -178,8 +178,8 @@ async def test_reasons_are_bounded_and_the_rest_counted() -> None:
 
 @pytest.mark.slow
 async def test_p100_much_evidence_is_searched_off_the_event_loop() -> None:
-    rows = [{"id": index, "name": f"Row Number {index}"} for index in range(15_000)]
-    judging = asyncio.create_task(judged("14,999 rows", ToolCall(name="rows", result=rows)))
+    rows = [{"id": index, "name": f"Row Number {index}"} for index in range(5_000)]
+    judging = asyncio.create_task(judged("4,999 rows", ToolCall(name="rows", result=rows)))
     turns = 0
     while not judging.done():
         await asyncio.sleep(0.001)
