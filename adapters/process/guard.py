@@ -34,7 +34,7 @@ SHARED = "--shared-input"
 
 def guarded(command: Sequence[str], *, shared_input: bool = False) -> tuple[str, ...]:
     """What to start so that `command` runs under this guard; with `shared_input` it reads our end of the pipe itself."""
-    return (sys.executable, "-I", __file__, *([SHARED] if shared_input else []), *command)
+    return (sys.executable, "-IS", __file__, *([SHARED] if shared_input else []), *command)
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -12,7 +12,7 @@ from time import sleep
 import psutil
 import pytest
 
-from tests.warm_command import WarmCommand
+from tests.warm_command import WarmCommand, WarmProcess
 
 CALL = """
 import signal, sys
@@ -45,16 +45,30 @@ def asked(tmp_path: Path, *arguments: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "cpu_s", [pytest.param(0.4, id="while-libraries-are-imported"), pytest.param(2, id="while-the-statement-is-executed")]
-)
-def test_ctrl_c_ends_a_query(tmp_path: Path, cpu_s: float) -> None:
-    process = asked(tmp_path, "SELECT count(*) FROM range(1000000000000)")
+LONG = "SELECT count(*) FROM range(1000000000000)"
+
+
+def until_it_took(cpu_s: float, process: subprocess.Popen[bytes] | WarmProcess) -> None:
     watched = psutil.Process(process.pid)
     while sum(watched.cpu_times()[:2]) < cpu_s:
         assert process.poll() is None
         sleep(0.01)
+
+
+@pytest.mark.slow
+def test_ctrl_c_ends_a_query_while_the_statement_is_executed(tmp_path: Path, warm_command: WarmCommand) -> None:
+    (tmp_path / "eval-store").mkdir()
+    process = warm_command.start(["query", LONG], cwd=tmp_path, environment=dict(os.environ))
+    until_it_took(0.5, process)
+    os.kill(process.pid, signal.SIGINT)
+    code, _, told = process.output(5)
+    assert (code, told.splitlines()[-1]) == (130, "eval-skills: interrupted")
+
+
+@pytest.mark.slow
+def test_ctrl_c_ends_a_query_while_libraries_are_imported(tmp_path: Path) -> None:
+    process = asked(tmp_path, LONG)
+    until_it_took(0.4, process)
     process.send_signal(signal.SIGINT)
     try:
         assert (process.wait(timeout=5), process.communicate()[1].splitlines()[-1]) == (130, b"eval-skills: interrupted")

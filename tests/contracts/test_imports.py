@@ -16,7 +16,7 @@ RUN_BY_PATH = ("eval_skills.adapters.process.guard", "eval_skills.adapters.pytho
 
 
 def brought_along(*modules: str) -> list[str]:
-    heavy = {"prefect", "litellm", "pandas", "lark", "rapidfuzz", "sacrebleu", "opentelemetry.sdk"}
+    heavy = {"prefect", "litellm", "pandas", "lark", "rapidfuzz", "sacrebleu", "opentelemetry.sdk", "scipy"}
     program = f"import sys, json, {', '.join(modules)}; print(json.dumps(sorted({heavy} & sys.modules.keys())))"
     found: list[str] = json.loads(subprocess.check_output([sys.executable, "-c", program], text=True))
     return found
@@ -35,7 +35,7 @@ def test_no_pure_module_brings_prefect_litellm_or_a_measure_of_text() -> None:
         name for name in pure_modules() if not name.endswith((".dask", ".ray_driver"))
     ]  # which have an extra to themselves
     assert len(modules) > 200
-    assert not {"prefect", "litellm", "rapidfuzz", "sacrebleu"} & set(brought_along(*modules))
+    assert not {"prefect", "litellm", "rapidfuzz", "sacrebleu", "scipy"} & set(brought_along(*modules))
 
 
 def test_nothing_that_is_installed_makes_jsonschema_compile_grammars() -> None:

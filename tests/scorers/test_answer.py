@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eval_skills.core.text import LONG_CHARS, is_long
@@ -65,6 +65,7 @@ def test_any_depth_can_be_read() -> None:
     assert is_long(deep)
 
 
+@settings(max_examples=50)
 @given(JSON)
 def test_every_text_inside_is_found_and_short_values_are_short(value: Any) -> None:
     text = text_of({"k": ["needle", value]})

@@ -83,13 +83,14 @@ def test_what_strangers_wrote_is_text_on_every_page(runs_of: Runs) -> None:
 @pytest.mark.slow
 def test_the_history_has_every_run_and_its_sql_gives_its_rows(runs_of: Runs) -> None:
     store, run_ids = runs_of
-    for page in pages_of(Site(store), run_ids[1]).values():
+    site = Site(store)
+    for page in pages_of(site, run_ids[1]).values():
         (table,) = data_of(page)["tables"]
         titles = [column["title"] for column in table["columns"]]
         assert sorted(row[titles.index("Runs")] for row in table["rows"]) == [1, 1, 2, 2]
         assert store.query(table["sql"]).shape[0] == len(table["rows"])
         for link in table["links"]:
-            assert Site(store).page(link[0]).startswith("<!doctype html>")
+            assert site.page(link[0]).startswith("<!doctype html>")
 
 
 def test_an_item_without_a_verdict_makes_no_task_flaky(tmp_path: Path) -> None:

@@ -226,6 +226,15 @@ def test_two_comparisons_at_once_share_a_cache_a_store_and_the_rate_limit_of_the
     assert frame.groupby("comparison_id")["outcome"].apply(list).tolist() == [["a"] * 6] * 2
 
 
+@pytest.fixture
+def manifests(place: Any) -> dict[Path, str]:
+    """The manifests of two runs in the project's store, and what is in them."""
+    leave(place.folder, FIRST, "one")
+    leave(place.folder, SECOND, "two")
+    found = [place.folder / "eval-store" / "runs" / run_id / "manifest.json" for run_id in (FIRST, SECOND)]
+    return {manifest: manifest.read_text() for manifest in found}
+
+
 @pytest.mark.slow
 @each_row(
     ("arguments", "message"),
@@ -245,13 +254,11 @@ def test_two_comparisons_at_once_share_a_cache_a_store_and_the_rate_limit_of_the
         pytest.param([FIRST, SECOND, "--store", "nowhere"], "no such store", id="no-store"),
     ],
 )
-def test_p40_bad_input_is_one_line_and_exit_2(run_here: Run, place: Any, arguments: list[str], message: str) -> None:
-    leave(place.folder, FIRST, "one")
-    leave(place.folder, SECOND, "two")
-    for run_id in (FIRST, SECOND):
-        manifest = place.folder / "eval-store" / "runs" / run_id / "manifest.json"
-        if "--benchmark" not in arguments:
-            manifest.write_text("{")
+def test_p40_bad_input_is_one_line_and_exit_2(
+    run_here: Run, place: Any, manifests: dict[Path, str], arguments: list[str], message: str
+) -> None:
+    for manifest, text in manifests.items():
+        manifest.write_text(text if "--benchmark" in arguments else "{")
     result = run_here("compare-answers", *arguments, *([] if "--judge-model" in arguments else ["--judge-model", "openai/x"]))
     assert (result.code, result.out) == (2, ""), result.err
     assert message in result.err

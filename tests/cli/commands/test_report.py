@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import shutil
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -76,19 +77,31 @@ def store_run(folder: Path) -> None:
     land(store, RUN_ID)
 
 
-@pytest.fixture
-def here(place: Any) -> Any:
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with reports, and a store with one run."""
-    place.write("a.json", report_text({"s": "p" * 8, "old": "p"}))
-    place.write("b.json", report_text({"s": "f" * 8, "new": "p"}))
-    place.write("c.json", report_text({"s": "p" * 8}))
-    place.write("bad.json", report_text({"s": "f" * 8}))
-    place.write("other.json", report_text({"else": "p"}))
-    place.write("lies.json", report_text({"s": "f" * 8}).replace('"completionRate": 0.0', '"completionRate": 0.95'))
-    place.write("none.json", [])
-    place.write("object.json", {})
-    place.write("file", "x")
-    store_run(place.folder / "eval-store")
+    folder, bad = tmp_path_factory.mktemp("written"), report_text({"s": "f" * 8})
+    texts = {
+        "a.json": report_text({"s": "p" * 8, "old": "p"}),
+        "b.json": report_text({"s": "f" * 8, "new": "p"}),
+        "c.json": report_text({"s": "p" * 8}),
+        "bad.json": bad,
+        "other.json": report_text({"else": "p"}),
+        "lies.json": bad.replace('"completionRate": 0.0', '"completionRate": 0.95'),
+        "none.json": "[]",
+        "object.json": "{}",
+        "file": "x",
+    }
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    store_run(folder / "eval-store")
+    return folder
+
+
+@pytest.fixture
+def here(place: Any, written: Path) -> Any:
+    """The project with all of them."""
+    shutil.copytree(written, place.folder, dirs_exist_ok=True)
     return place
 
 

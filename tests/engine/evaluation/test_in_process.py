@@ -6,8 +6,6 @@ import asyncio
 import errno
 import os
 import signal
-import subprocess
-import sys
 import threading
 from typing import TYPE_CHECKING, Any
 
@@ -98,10 +96,3 @@ def test_what_breaks_inside_is_raised_as_it_is(make_plan_of: MakePlan, monkeypat
     monkeypatch.setattr(RunSession, "attempt", full)
     with pytest.raises(RunError, match="the disk is full"):
         evaluate_in_process(make_plan_of("ok", "wrong"))
-
-
-@pytest.mark.slow
-def test_it_does_not_import_prefect() -> None:
-    code = "import sys, eval_skills.engine.evaluation.in_process; print('prefect' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
-    assert done.stdout == "False\n", done.stderr

@@ -46,12 +46,12 @@ echo "{\\"type\\": \\"answer\\", \\"content\\": \\"$said\\"}"
 
 
 class Project:
-    """A folder with an Agent Skill, eight tasks whose answer is "yes", and a file of suites."""
+    """A folder with an Agent Skill, five tasks whose answer is "yes", and a file of suites."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         (folder / "csv" / "evals").mkdir(parents=True)
-        evals = [{"prompt": f"Go {number}.", "assertions": ['The answer contains "yes"']} for number in range(8)]
+        evals = [{"prompt": f"Go {number}.", "assertions": ['The answer contains "yes"']} for number in range(5)]
         (folder / "csv" / "evals" / "evals.json").write_text(json.dumps({"skill_name": "csv", "evals": evals}))
         (folder / "agent.sh").write_text(AGENT.replace("BARE", str(folder / "bare")))
         self.suite()
@@ -67,7 +67,7 @@ class Project:
 
     @property
     def request(self) -> NightlyRequest:
-        return NightlyRequest(suites=str(self.folder / "suites.json"), store=str(self.folder / "store"))
+        return NightlyRequest(suites=str(self.folder / "suites.json"), store=str(self.folder / "store"), confirm_runs=2)
 
     def night(self, skill: str, bare: str) -> NightSummary:
         self.write(skill, bare)

@@ -121,7 +121,7 @@ def test_outages_of_the_original_prove_nothing(setting: Setting) -> None:
 @pytest.mark.slow
 def test_a_description_that_is_always_loaded_is_not_kept(setting: Setting) -> None:
     """The larger half of the queries improves, so the comparison over all of them says better."""
-    found = rounds(asked(setting, 20), ["All columns, and paint."])
+    found = rounds(asked(setting, 17), ["All columns, and paint."])
     assert found.difference is not None
     assert found.difference.verdict == "better"
     assert (found.is_proven, found.harm) == (False, "near-misses did worse with it, or could have in missing runs")

@@ -12,7 +12,7 @@ from html.parser import HTMLParser
 from typing import Any
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from eval_skills.core.models import Benchmark, SkillCompletionReport
@@ -169,6 +169,7 @@ def test_texts_shrink_until_they_fit_and_say_by_how_much() -> None:
 
 
 @pytest.mark.slow
+@settings(max_examples=50)
 @given(st.recursive(st.none() | st.booleans() | st.floats(allow_nan=False, allow_infinity=False) | st.text(), st.lists))
 @example(HOSTILE)
 def test_p68_json_in_a_script_is_the_same_value_and_ends_nothing(value: Any) -> None:

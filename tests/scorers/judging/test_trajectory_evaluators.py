@@ -23,6 +23,7 @@ from eval_skills.scorers.trajectory import (
 from tests.scorers.judging.judged_trajectories import MODEL, OUTPUTS, REFERENCE, evaluator, reply
 from tests.scripted_model import ScriptedModel, failure
 from tests.tables import each_row
+from tests.warm_command import WarmCommand
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:.*parameter is in beta", "ignore:.*function .*evaluate.* is in beta"),
@@ -232,22 +233,21 @@ def test_equal_questions_are_paid_for_once(model: ScriptedModel) -> None:
 def test_nothing_heavy_is_imported_before_the_first_evaluation() -> None:
     code = (
         "import sys; from eval_skills.scorers.trajectory import create_trajectory_llm_as_judge as c; c(model='openai:m'); "
-        "print([m for m in ('litellm', 'prefect', 'pandas', 'langsmith') if m in sys.modules])"
+        "print([m for m in ('litellm', 'prefect', 'pandas', 'langsmith', 'jsonschema') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
     assert (done.stdout.strip(), done.stderr) == ("[]", "")
 
 
 @pytest.mark.slow
-def test_no_thread_outlives_a_fork(model: ScriptedModel) -> None:
+def test_no_thread_outlives_a_fork(warm_command: WarmCommand) -> None:
     code = (
         "import os, asyncio; from eval_skills.scorers.judging.waiting import wait_for\n"
         "wait_for(asyncio.sleep(0)); pid = os.fork()\n"
         "if pid == 0: wait_for(asyncio.sleep(0)); os._exit(7)\n"
         "print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
-    assert done.stdout.strip() == "7"
+    assert warm_command.python(code).output(300) == (0, "7\n", "")
 
 
 @pytest.mark.parametrize("outputs", [[], None, {"messages": []}])
