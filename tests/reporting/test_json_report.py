@@ -184,6 +184,14 @@ def test_percentiles_and_sums_that_the_items_contradict_are_refused(
         read_reports(path)
 
 
+def test_another_program_defines_percentiles_and_the_composite_itself(
+    make_report: MakeReport, three: list[dict[str, Any]], tmp_path: Path
+) -> None:
+    own = {"confidenceInterval": {"lower": 0.0, "upper": 1.0}, "consistencyScore": 1.0, "compositeScore": 0.99}
+    latency = {"latency": {"p50Ms": 11.2, "p95Ms": 12.4, "p99Ms": 12.5, "meanMs": 3_007.5}}
+    read_reports(written(tmp_path, make_report(taskResults=three, summary=WHOLE | own, **OF_THREE | latency)))
+
+
 @pytest.mark.parametrize(
     ("figures", "message"),
     [
