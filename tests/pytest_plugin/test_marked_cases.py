@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
@@ -265,28 +266,42 @@ def test_a_mark_that_cannot_make_cases_is_refused(project: Project) -> None:
     result.stdout.fnmatch_lines(["*the mark eval_skills works on functions and on methods of plain classes only*"])
 
 
-@pytest.mark.parametrize("workers", [pytest.param([], id="alone"), pytest.param(["-n", "2"], id="xdist")])
-def test_a_limit_is_spent_once_by_all_cases_together(project: Project, workers: list[str]) -> None:
+def test_a_limit_is_spent_once_by_all_cases_together(project: Project) -> None:
     pytester = project(**{name: {"output": "4", "costUsd": 1} for name in ("right", "wrong", "fine", "odd")})
-    pytester.makepyfile(test_it=marked("test_sums", *BUSY, "max_cost=1", "concurrency=1", "min_completion=0"))
-    pytester.runpytest_subprocess(*workers, "--junitxml=j.xml", timeout=300).assert_outcomes(errors=5)
+    pytester.makepyfile(test_it=marked("test_sums", *BUSY, *LIMIT))
+    pytester.runpytest_inprocess("--junitxml=j.xml").assert_outcomes(errors=5)
     assert len(called(pytester)) == 1
-    cases = {name: message for name, (_, message, _) in cases_in(pytester).items()}
-    (first,) = [
-        name for name, said in cases.items() if "stopped at max_cost 1: $1.00 spent, 1 of 4 items done; raise the" in said
-    ]
+    assert_one_says_that_the_limit_stopped_it(cases_in(pytester))
+
+
+LIMIT = ("max_cost=1", "concurrency=1", "min_completion=0")
+
+
+def assert_one_says_that_the_limit_stopped_it(cases: dict[str, Any]) -> None:
+    said = {name: message for name, (_, message, _) in cases.items()}
+    (first,) = [name for name, text in said.items() if "stopped at max_cost 1: $1.00 spent, 1 of 4 items done; raise the" in text]
     refers = f"not evaluated: the evaluation ended with an error, which test_it.py::{first} shows"
-    assert [refers in said for name, said in cases.items() if name != first] == [True] * 4
+    assert [refers in text for name, text in said.items() if name != first] == [True] * 4
 
 
 @pytest.mark.slow
-def test_workers_of_xdist_share_the_evaluation(project: Project) -> None:
-    pytester = project(right="4", wrong="5", fine="4", broken="cannot")
-    pytester.makepyfile(marked("test_sums", *BUSY, "min_completion=0.5"))
+def test_workers_of_xdist_share_the_evaluation_a_limit_and_what_a_comparison_leaves_out(project: Project) -> None:
+    says = {"right": "4", "wrong": "5", "fine": "4", "odd": "5"}
+    pytester = project(**{name: {"output": say, "costUsd": 1} for name, say in says.items()})
+    written = pytester.makepyfile(test_it=KEEP)
+    pytester.runpytest_inprocess().assert_outcomes(passed=1)
+    (pytester.path / "skill" / "calls.log").unlink()
+    said = leave_one_out(pytester)
+    shared = marked("test_sums", *BUSY, "min_completion=0.5", 'baseline="main.json"')
+    written.write_text(shared + marked("test_limited", *BUSY, *LIMIT))
     pytester.makeconftest(LOADED)
-    result = pytester.runpytest_subprocess("-n", "2", "--junitxml=j.xml", timeout=300)
-    result.assert_outcomes(passed=3, xfailed=2)
-    assert sorted(called(pytester)) == ["broken", "fine", "right", "wrong"]
+    result = pytester.runpytest_subprocess("-n", "2", "-q", "--junitxml=j.xml", timeout=300)
+    result.assert_outcomes(passed=4, xfailed=2, errors=5)
+    calls = Counter(called(pytester))
+    assert (set(calls), calls.total()) == (set(says), len(says) + 1), "each once, and the one that the limit allowed"
+    limited = {name: case for name, case in cases_in(pytester).items() if name.startswith("test_limited")}
+    assert_one_says_that_the_limit_stopped_it(limited)
+    result.stdout.fnmatch_lines(["*= eval-skills =*", f"test_it.py::test_sums[[]baseline]: {said}"])
     commands = [file.read_text() for file in pytester.path.glob("loaded-*")]
     assert commands == [""] * 3, "reading the configuration imports every command"
 
@@ -329,20 +344,23 @@ def test_a_comparison_says_of_how_many_tasks_it_says_nothing_also_where_it_passe
     pytester = project(**{f"t{number}": "4" for number in range(6)})
     keep = pytester.makepyfile(test_it=KEEP)
     pytester.runpytest_inprocess().assert_outcomes(passed=1)
-    benchmark = pytester.path / "sums.json"
-    tasks = json.loads(benchmark.read_text())
-    tasks["tasks"][0]["tags"] = ["hard"]
-    benchmark.write_text(json.dumps(tasks))
+    said = leave_one_out(pytester)
     keep.write_text(marked("test_sums", *BUSY, "runs=2", 'baseline="main.json"'))
-    said = "1 task of the earlier side changed, left or is judged otherwise, and was not compared"
     result = pytester.runpytest_inprocess("--junitxml=j.xml", "-rP")
     result.assert_outcomes(passed=7)
     result.stdout.fnmatch_lines(
         ["*Captured eval-skills call*", said, "*= eval-skills =*", f"test_it.py::test_sums[[]baseline]: {said}"]
     )
     assert cases_in(pytester)["test_sums[baseline]"][2]["not_compared"] == said
-    shared = pytester.runpytest_subprocess("-n", "2", "-q", timeout=300)
-    shared.stdout.fnmatch_lines(["*= eval-skills =*", f"test_it.py::test_sums[[]baseline]: {said}"])
+
+
+def leave_one_out(pytester: pytest.Pytester) -> str:
+    """Changes a task, and returns what a comparison with an earlier run then says."""
+    benchmark = pytester.path / "sums.json"
+    tasks = json.loads(benchmark.read_text())
+    tasks["tasks"][0]["tags"] = ["hard"]
+    benchmark.write_text(json.dumps(tasks))
+    return "1 task of the earlier side changed, left or is judged otherwise, and was not compared"
 
 
 @pytest.mark.parametrize(
