@@ -422,10 +422,13 @@ def test_help_is_there_in_a_moment() -> None:
         return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
     bare = [sys.executable, "-c", "pass"]
-    # in turn, so that both see the same machine
-    taken = [(seconds(process), seconds(lambda: subprocess.run(bare, check=True))) for _ in range(8)]
-    help_s, bare_s = map(min, zip(*taken, strict=True))
-    assert help_s <= max(BAR_S, 20 * bare_s), f"{help_s:.2f} s; a bare interpreter takes {bare_s:.3f} s here"
+    taken: list[tuple[float, float]] = []
+    while len(taken) < 8:  # in turn, so that both see the same machine; once is enough where it is quick
+        taken.append((seconds(process), seconds(lambda: subprocess.run(bare, check=True))))
+        help_s, bare_s = map(min, zip(*taken, strict=True))
+        if help_s <= max(BAR_S, 20 * bare_s):
+            return
+    pytest.fail(f"{help_s:.2f} s; a bare interpreter takes {bare_s:.3f} s here")
 
 
 def test_the_version_is_the_distributions(capsys: pytest.CaptureFixture[str]) -> None:

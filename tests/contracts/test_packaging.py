@@ -85,7 +85,7 @@ def installed(built: Built, tmp_path_factory: pytest.TempPathFactory) -> Install
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True, timeout=600)
     python = folder / "bin" / "python"
     install = [sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet", "--no-deps", "--no-index"]
-    subprocess.run([*install, str(built.wheel)], check=True, timeout=600, capture_output=True)
+    subprocess.run([*install, "--no-compile", str(built.wheel)], check=True, timeout=600, capture_output=True)
     [site] = folder.glob("lib/python*/site-packages")
     # A path only: the editable install over there has a start-up hook of its own, which a plain line does not run.
     (site / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n", encoding="utf-8")
