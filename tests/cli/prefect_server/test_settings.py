@@ -6,7 +6,9 @@ import gc
 import os
 import sys
 from contextlib import nullcontext
+from datetime import timedelta
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
@@ -36,6 +38,17 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_the_recorder_flushes_in_whole_seconds_for_it_cuts_a_fraction_off() -> None:
     interval = SERVER_SETTINGS["PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_FLUSH_INTERVAL"]
     assert int(interval) >= 1
+
+
+async def test_which_runs_have_the_places_of_a_deployment_survives_the_server(home: Path) -> None:
+    from prefect.server.concurrency.lease_storage import get_concurrency_lease_storage
+    from prefect.settings import PREFECT_HOME, PREFECT_SERVER_CONCURRENCY_LEASE_STORAGE, temporary_settings
+
+    module = SERVER_SETTINGS[PREFECT_SERVER_CONCURRENCY_LEASE_STORAGE.name]
+    with temporary_settings({PREFECT_HOME: home, PREFECT_SERVER_CONCURRENCY_LEASE_STORAGE: module}):
+        taken = await get_concurrency_lease_storage().create_lease([uuid4()], timedelta(minutes=5))
+        assert [*(home / "concurrency_leases").glob(f"{taken.id}*")]
+        assert await get_concurrency_lease_storage().read_active_lease_ids() == [taken.id]
 
 
 def test_what_the_user_has_set_stays(monkeypatch: pytest.MonkeyPatch) -> None:

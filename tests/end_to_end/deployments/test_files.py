@@ -113,9 +113,17 @@ def test_the_password_is_required_and_the_example_leaves_it_blank() -> None:
     assert needed <= set(re.findall(r"^(\w+)=", example, re.MULTILINE))
 
 
-def test_the_database_survives_its_container() -> None:
-    [volume] = SERVICES["database"]["volumes"]
+@pytest.mark.parametrize("name", ["database", "server"])
+def test_what_is_known_of_runs_survives_its_container(name: str) -> None:
+    [volume] = SERVICES[name]["volumes"]
     assert volume.partition(":")[0] in COMPOSE["volumes"]
+
+
+def test_the_server_keeps_who_has_the_places_of_a_deployment_in_its_volume() -> None:
+    [volume] = SERVICES["server"]["volumes"]
+    folder = SERVICES["server"]["environment"]["PREFECT_HOME"]
+    assert volume.endswith(f":{folder}")
+    assert any("--owner=skills" in line and folder in line for line in instructions("RUN"))  # a volume begins with this owner
 
 
 def test_ports_are_published_on_this_machine_only() -> None:
