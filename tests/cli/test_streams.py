@@ -84,6 +84,7 @@ def run_in_shell(command: str, tmp_path: Path, **more: str) -> subprocess.Comple
     return subprocess.run(["bash", "-c", script], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.slow
 def test_output_that_nobody_reads_to_its_end_is_not_done(tmp_path: Path, warm_command: WarmCommand) -> None:
     es.evaluate(lambda text: text, [{"input": "a", "expected": "b"}], store=tmp_path / "eval-store")
     query = ["query", "SELECT '→', * FROM range(10000)", "--json"]
@@ -102,6 +103,7 @@ main()
 """
 
 
+@pytest.mark.slow
 def test_a_closed_stream_changes_no_exit_code(tmp_path: Path, warm_command: WarmCommand) -> None:
     def called(closed: str, *arguments: str) -> tuple[int, str]:
         call = [PROGRAM, WITH_CLOSED, closed, *arguments]

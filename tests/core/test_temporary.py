@@ -51,6 +51,7 @@ def many(folder: Path) -> None:
         (folder / f"{number}").touch()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("do", [dug, closed, odd, many])
 def test_all_of_it_is_removed(temporary: Path, do: Callable[[Path], None]) -> None:
     made = TemporaryFolder.make("agent")

@@ -54,6 +54,7 @@ def test_a_store_that_is_no_store_is_a_finding_and_not_the_end(config: Config, t
     assert "is a file; name a folder" in failed.found
 
 
+@pytest.mark.slow
 def test_a_store_in_object_storage_is_opened(config: Config, url: str, bucket: str) -> None:
     checks = of(health_checks(HealthCheckRequest(config.model_copy(update={"store": url}))), "places")
     assert checks[1].found == f"{url} can be read; its mirror here is {Store(url).layout.root}"

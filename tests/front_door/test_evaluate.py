@@ -333,6 +333,7 @@ for hangs in (function, thread_of_a_coroutine, runnable):
 """
 
 
+@pytest.mark.slow
 def test_a_program_that_leaves_functions_hanging_ends(tmp_path: Path) -> None:
     (tmp_path / "program.py").write_text(HANGS)
     done = subprocess.run([sys.executable, "program.py"], capture_output=True, text=True, timeout=120, cwd=tmp_path)

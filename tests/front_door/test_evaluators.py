@@ -374,6 +374,7 @@ def test_with_custom_code_of_a_benchmark_the_expected_answer_is_a_value() -> Non
         es.evaluate(capital, [task], allow_custom_code=True)
 
 
+@pytest.mark.slow
 def test_a_stored_run_that_it_judged_is_not_judged_by_another_scorer_unasked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

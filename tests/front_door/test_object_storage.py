@@ -22,6 +22,7 @@ def upper(text: str) -> str:
     return text.upper()
 
 
+@pytest.mark.slow
 def test_a_run_is_read_on_another_machine(url: str, on_machine: OnMachine) -> None:
     result = es.evaluate(upper, TASKS, store=url)
     assert result.store == url

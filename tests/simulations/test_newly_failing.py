@@ -7,6 +7,7 @@ import pytest
 from tests.simulations.newly_failing import simulate
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "setting", [("all 0.5", 3, 3), ("all 0.5", 10, 2), ("steady, one in ten 0.5", 50, 3)], ids=["3x3", "10x2", "50x3"]
 )

@@ -276,6 +276,7 @@ def test_an_export_shows_the_chosen_runs_alone(runs_of: Runs) -> None:
         site.page(run_page(ids[0]))
 
 
+@pytest.mark.slow
 def test_a_skill_that_no_trend_has_has_a_page_where_those_of_its_runs_lead(tmp_path: Path) -> None:
     tasks, kept = [{"id": "a", "input": "a", "expected": "A"}], str(tmp_path / "kept.jsonl")
     es.evaluate(skills=[str.upper], tasks=tasks, store=str(tmp_path / "other"), record=kept)
@@ -286,6 +287,7 @@ def test_a_skill_that_no_trend_has_has_a_page_where_those_of_its_runs_lead(tmp_p
     assert "No run of this skill counts over time yet" in (tmp_path / "site" / page).read_text()
 
 
+@pytest.mark.slow
 def test_a_run_without_a_verdict_has_no_completion_in_the_lists(tmp_path: Path) -> None:
     down = {"status": "error", "error_kind": "infra", "passed": False, "score": None}
     for second, judged in enumerate(([], [down] * 4)):

@@ -21,6 +21,7 @@ Running = Callable[[], list[str]]
 DONE = '\nsay("answer", content="done")\n'
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("deeds", "files"),
     [
@@ -222,6 +223,7 @@ with open(os.path.join({place}, "filled"), "wb") as file:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("place", "then"),
     [

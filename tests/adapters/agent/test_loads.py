@@ -226,6 +226,7 @@ def test_a_folder_that_an_earlier_command_entered_may_be_that_of_the_next(
     assert transcript.response().skills_loaded == loaded
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "command",
     [

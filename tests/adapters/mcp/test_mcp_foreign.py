@@ -17,6 +17,8 @@ import pytest
 from eval_skills.core.errors import SkillError
 from tests.adapters.mcp_probe import Tools, ask, mcp_skill
 
+pytestmark = pytest.mark.slow
+
 VARIABLE = "TEST_MCP_PYTHON"
 
 

@@ -198,6 +198,7 @@ async def test_a_process_whose_fork_is_under_way_when_all_is_closed_is_ended(
     assert left_running() == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("moments", [0, 1, 5, 20])
 async def test_a_call_that_is_cancelled_while_the_server_starts_leaves_nobody(
     forked_skill: MakeSkill, left_running: Running, moments: int

@@ -214,6 +214,7 @@ class TestWhatManySkillsLoseTogether:
         assert (found.together and found.together.mean_difference) == pytest.approx((4 - 3.5) / 14)
         assert gate_failures(found, "worse") == []
 
+    @pytest.mark.slow
     def test_where_nothing_changed_it_is_seldom_said(self) -> None:
         random, p_values = np.random.default_rng(1), []
         whole = many(4, lambda _: each(12, "p"))

@@ -38,6 +38,7 @@ def test_levels_take_part_in_the_weighted_kappa_and_the_correlation() -> None:
     assert (found.spearman.value or 0) > 0.8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("groups", "why"),
     [

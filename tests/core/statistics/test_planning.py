@@ -44,6 +44,7 @@ def test_more_tasks_more_runs_and_fewer_skills_find_more() -> None:
     assert power(TYPICAL, 20, 3, 0.1, skills=5) < base - 0.1
 
 
+@pytest.mark.slow
 def test_a_gate_is_rarely_wrong_and_finds_large_losses() -> None:
     skills = [counts(TYPICAL, 50, 3, seed) for seed in (1, 2, 3)]
     rates = [gate_rate(skills, effect, flakiness=0.1, draws=200) for effect in (0.0, 0.05, 0.20)]

@@ -63,6 +63,7 @@ def test_gate_arithmetic_of_all_passing_runs() -> None:
     assert wilson(1.0, 34)[0] < 0.90 <= wilson(1.0, 35)[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [8, 20, 50, 200])
 def test_widened_limits_lie_between_wilsons_and_the_exact_ones_and_hold_nearly_every_rate(size: int) -> None:
     ours = np.array([widened_wilson(passed, size) for passed in range(size + 1)])

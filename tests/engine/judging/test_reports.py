@@ -321,6 +321,7 @@ def test_two_judges_are_not_compared_and_how_one_judges_both_is_told(judged: Jud
     assert remark.endswith("of the later side by its judge, openai/two (llm_judge 1, prompt 1); compare that run")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("of_a_run", [True, False], ids=["labels-of-a-run", "labels-with-answers"])
 def test_a_calibration_of_other_criteria_corrects_nothing(
     model: ScriptedModel, judged: Judged, tmp_path: Path, of_a_run: bool

@@ -136,6 +136,7 @@ def test_sql_has_each_item_once_with_its_last_scoring_and_all_of_them_beside(
     assert store.query("SELECT count(*) AS n FROM items JOIN items_all USING (run_id, task_id)")["n"].item() == 4
 
 
+@pytest.mark.slow
 def test_an_answer_that_was_asked_for_again_is_not_hidden_by_a_scoring_of_the_one_before(
     store: Store, landed_run: LandedRun, write_expectations: WriteExpectations
 ) -> None:
@@ -361,6 +362,7 @@ def scored_by(store: Store, landed_run: LandedRun, write_expectations: WriteExpe
     return scored
 
 
+@pytest.mark.slow
 def test_the_scoring_that_was_asked_for_last_counts_and_does_not_land_twice(
     store: Store, scored_by: Callable[..., Rescoring]
 ) -> None:
@@ -382,6 +384,7 @@ def test_a_scoring_that_counts_already_is_left_as_it_is(store: Store, scored_by:
     assert sorted(store.run_folder(plan.run_id).iterdir()) == before
 
 
+@pytest.mark.slow
 def test_the_last_one_that_was_made_of_equal_scorings_counts_again(store: Store, scored_by: Callable[..., Rescoring]) -> None:
     scored_by("right", "left")
     forced = scored_by("right", "left", force=True)
@@ -390,6 +393,7 @@ def test_the_last_one_that_was_made_of_equal_scorings_counts_again(store: Store,
     assert statuses(store) == {"x": "pass", "y": "fail"}
 
 
+@pytest.mark.slow
 def test_a_scoring_of_a_scoring_is_one_of_the_same_answers(
     store: Store, scored_by: Callable[..., Rescoring], write_expectations: WriteExpectations
 ) -> None:
@@ -418,6 +422,7 @@ def test_a_scoring_that_was_asked_for_again_is_kept_as_long_as_a_new_one(
     assert statuses(store) == {"x": "pass", "y": "fail"}
 
 
+@pytest.mark.slow
 def test_a_note_that_cannot_be_read_is_named_and_verified(store: Store, scored_by: Callable[..., Rescoring]) -> None:
     first = scored_by("right", "left")
     scored_by("left", "left")

@@ -43,6 +43,7 @@ def size(png: bytes) -> tuple[int, int]:
     return width, height
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("trend", "high"),
     [
@@ -77,6 +78,7 @@ def test_only_a_picture_of_nothing_says_that_there_is_nothing() -> None:
     assert full.texts == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text", ["$a$ \\frac{", "a\nb\x1b\u202e", "漢字 🦊", "_" * 500], ids=["mathtext", "controls", "no-such-letters", "long"]
 )

@@ -66,6 +66,7 @@ async def test_a_body_and_a_whole_function_pass(answer: str) -> None:
     assert (verdict.status, verdict.score) == ("pass", 1.0)
 
 
+@pytest.mark.slow
 @needs_sandbox
 @pytest.mark.parametrize(
     ("answer", "why"),
@@ -111,6 +112,7 @@ EXITS = "import os\ndef f(x): os._exit(0)"
 EXPECTS_AN_ERROR = "try:\n    f(1)\nexcept {}:\n    pass\nelse:\n    raise SystemError('none')"
 
 
+@pytest.mark.slow
 @needs_sandbox
 @pytest.mark.parametrize(
     ("answer", "test", "why"),
@@ -245,6 +247,7 @@ exec {bwrap} "$@"
 """
 
 
+@pytest.mark.slow
 @needs_sandbox
 @pytest.mark.parametrize("program", ["solution.py", "tests_host.py"])
 @pytest.mark.parametrize(
@@ -279,6 +282,7 @@ for fd in range(64):
 """
 
 
+@pytest.mark.slow
 @needs_sandbox
 @pytest.mark.parametrize(
     "ends", ["os.kill(1, signal.SIGKILL)", "os._exit(1)", "os.kill(os.getpid(), 9)", "os.closerange(0, 64)", "os.kill(-1, 9)"]

@@ -271,6 +271,7 @@ for number in range(count):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["renamed", "copied"])
 def test_a_process_that_rotates_faster_than_it_is_looked_at(log: Log, path: Path, how: str) -> None:
     count = 2000
