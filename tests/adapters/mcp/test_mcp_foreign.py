@@ -10,6 +10,7 @@ import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,7 @@ pytestmark = pytest.mark.slow
 VARIABLE = "TEST_MCP_PYTHON"
 
 
+@cache
 def server(module: str, words: str = "") -> str:
     """The command of a server that the named interpreter can import; skips where there is none."""
     python = os.environ.get(VARIABLE, "")
@@ -58,16 +60,16 @@ def accepts(port: int) -> bool:
 
 
 @pytest.mark.parametrize("words", ["", "--stateless"], ids=["sessions", "stateless"])
-@pytest.mark.parametrize("protocol", ["auto", "legacy"])
-async def test_the_time_server_behind_a_proxy_tells_the_time_over_http(tmp_path: Path, words: str, protocol: str) -> None:
+async def test_the_time_server_behind_a_proxy_tells_the_time_over_http(tmp_path: Path, words: str) -> None:
     inner = server("mcp_server_time")
+    zones = ["Europe/Berlin", "Asia/Tokyo", "UTC"] * 5
     with listening(f"{server('mcp_proxy')} --host 127.0.0.1 --port PORT {words} -- {inner}") as url:
-        async with Tools(mcp_skill(tmp_path, url, "get_current_time", protocol=protocol)) as tools:
-            zones = ["Europe/Berlin", "Asia/Tokyo", "UTC"] * 5
-            answers = await asyncio.gather(*(tools.use("get_current_time", {"timezone": zone}) for zone in zones))
-            assert [answer["timezone"] for answer in answers] == zones
-            with pytest.raises(SkillError, match="Nowhere"):
-                await tools.use("get_current_time", {"timezone": "Europe/Nowhere"})
+        for protocol in ("auto", "legacy"):
+            async with Tools(mcp_skill(tmp_path, url, "get_current_time", protocol=protocol)) as tools:
+                answers = await asyncio.gather(*(tools.use("get_current_time", {"timezone": zone}) for zone in zones))
+                assert [answer["timezone"] for answer in answers] == zones, protocol
+                with pytest.raises(SkillError, match="Nowhere"):
+                    await tools.use("get_current_time", {"timezone": "Europe/Nowhere"})
 
 
 async def test_the_time_server_tells_the_time(tmp_path: Path) -> None:
