@@ -45,13 +45,13 @@ async def test_an_agent_run_is_called_and_scored(tmp_path: Path) -> None:
 @pytest.mark.slow
 async def test_p16_what_goes_wrong_in_a_worker_is_told_apart(tmp_path: Path, left_running: Callable[[], list[str]]) -> None:
     (tmp_path / "agent.py").write_text(AGENT)
-    (tmp_path / "failing.py").write_text(FAILING)
-    async with open_adapter(make_skill("langchain", "failing:unsayable", {}, tmp_path)) as adapter:
+    by_prompt = 'either = RunnableLambda(lambda prompt: raising(prompt) if prompt == "raise" else {1})\n'
+    (tmp_path / "failing.py").write_text(FAILING + by_prompt)
+    async with open_adapter(make_skill("langchain", "failing:either", {}, tmp_path)) as adapter:
         with pytest.raises(ContractError, match="the answer is a set"):
             await adapter.call("go", PATIENCE_S)
-    async with open_adapter(make_skill("langchain", "failing:raises", {}, tmp_path)) as adapter:
         with pytest.raises(SkillError, match=r"^ValueError: no luck$"):
-            await adapter.call("go", PATIENCE_S)
+            await adapter.call("raise", PATIENCE_S)
     async with open_adapter(make_skill("langchain", "failing:hangs", {}, tmp_path)) as adapter:
         with pytest.raises(SkillTimeout):
             await adapter.call("go", 0.5)
