@@ -29,7 +29,18 @@ def serve_deployments(deployments: Sequence[RunnerDeployment], *, limit: int) ->
 
     Each run is a process of its own in the current folder. At the end the schedules are paused: nothing would run them.
     """
-    serve(*deployments, limit=limit, print_starting_message=False)
+    try:
+        serve(*deployments, limit=limit, print_starting_message=False, pause_on_shutdown=False)
+    finally:
+        pause(deployments)
+
+
+def pause(deployments: Sequence[RunnerDeployment]) -> None:
+    """Pause those that the server has. Prefect's own way ends at the first one that somebody deleted, and leaves the rest."""
+    with get_client(sync_client=True) as client:
+        for each in deployments:
+            with suppress(ObjectNotFound):
+                client.pause_deployment(client.read_deployment_by_name(each.full_name).id)
 
 
 def prepared(entries: Sequence[DeploymentEntry], source: Path) -> list[RunnerDeployment]:

@@ -14,7 +14,7 @@ import pytest
 from eval_skills.cli.main import call
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.deployments.deployment_file import DeploymentEntry
-from eval_skills.deployments.serving import prepared
+from eval_skills.deployments.serving import pause, prepared
 from tests.end_to_end.deployments.conftest import Site, until
 
 PIPELINE = "eval_skills.flows.pipeline.pipeline"
@@ -104,6 +104,16 @@ def test_without_a_server_that_stays_nothing_is_served(
     monkeypatch.setenv("PREFECT_SERVER_API_PORT", "1")
     assert call(["serve"]) == 2
     assert "server start" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("prefect_url")
+def test_one_that_somebody_deleted_keeps_no_other_one_from_being_paused(site: Site) -> None:
+    gone, left = (DeploymentEntry.model_validate({"name": name, "entrypoint": PIPELINE}) for name in ("gone", "left"))
+    site.ask("deployments/", name="left", flow_id=site.ask("flows/", name="pipeline")["id"], entrypoint=PIPELINE)
+    assert not site.deployment("pipeline/left")["paused"]
+    pause(prepared([gone, left], Path("my.yaml")))
+    assert site.deployment("pipeline/left")["paused"]
 
 
 @pytest.mark.slow
