@@ -89,6 +89,7 @@ def test_all_views_are_listed(store: Store) -> None:
         pytest.param("SELECT * FROM '{folder}/secret.csv'", id="read-by-name"),
         pytest.param("SELECT * FROM read_text('{folder}/secret.csv')", id="read-text"),
         pytest.param("SELECT * FROM read_parquet('{folder}/store/items/*/*.parquet')", id="read-around-the-view"),
+        pytest.param("SELECT items.*, f.* FROM items, read_parquet('{landed}') f", id="read-what-the-view-reads"),
         pytest.param("SELECT * FROM glob('{folder}/*')", id="glob"),
         pytest.param("INSTALL httpfs", id="install"),
         pytest.param("LOAD httpfs", id="load"),
@@ -111,7 +112,7 @@ def test_a_query_only_reads_and_only_the_views(landed: Store, tmp_path: Path, st
     with pytest.raises(
         UsageError, match=r"^(the query failed: |a query is one SELECT over items, items_all, reports, runs, [a-z, ]+; this is )"
     ) as caught:
-        landed.query(statement.format(folder=tmp_path))
+        landed.query(statement.format(folder=tmp_path, landed=landed.tables.files("items")[RUN]))
     assert "\n" not in str(caught.value)
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["secret.csv", "store"]
 
