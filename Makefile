@@ -34,11 +34,11 @@ run-agent-skill: $(VENV)/.runtime  ## Does an Agent Skill help? All four arms, o
 		--runs 3 --format json markdown html --output-dir reports --store eval-store $(RUN_ARGS)
 
 test: export PYTHONDONTWRITEBYTECODE =
-test: $(VENV)/.dev  ## Linters, type check, import contracts, everything below the flows, and one run end to end: 3 to 4 minutes on two cores
+test: $(VENV)/.dev  ## Linters, type check, import contracts, everything below the flows, and one run end to end: 3 to 5 minutes on two cores
 	@$(call beside_checks,$(PYTEST) $(QUICK))
 
 test-all: export PYTHONDONTWRITEBYTECODE =
-test-all: $(VENV)/.dev  ## All of that, and every test there is: 14 to 18 minutes on two cores
+test-all: $(VENV)/.dev  ## All of that, and every test there is: 15 minutes on two slow cores
 	@$(call beside_checks,$(PYTEST) || $(ALONE))
 
 # The checks use the core that the tests leave while they collect; what they say is shown when both have ended.
