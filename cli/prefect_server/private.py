@@ -37,8 +37,8 @@ SERVER_SETTINGS = {
     "PREFECT_SERVER_SERVICES_EVENT_PERSISTER_READ_BATCH_SIZE": "500",
     "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
     "PREFECT_SERVER_LOGGING_LEVEL": "WARNING",
-    # Which runs have the places of a deployment, in files below PREFECT_HOME: in memory, the default, it is lost with a server
-    # that ends during a run, whose place then stays taken for ever, and every later night is cancelled.
+    # Which runs hold a deployment's concurrency slots is kept below PREFECT_HOME. By default Prefect keeps it in memory: when
+    # a server dies during a run, that run's slot is never freed, and every later night is cancelled.
     "PREFECT_SERVER_CONCURRENCY_LEASE_STORAGE": "prefect.server.concurrency.lease_storage.filesystem",
 }
 

@@ -65,7 +65,7 @@ def measured_rows(tasks: TaskPairs, seed: int) -> list[DiffRow]:
 
     `before` and `after` are means over the tasks of each task's mean, geometric where the ratio is compared. There tasks that are
     zero on both sides are left out, and the signs of the tasks' log ratios are flipped; else those of their differences. Where a
-    task took nothing on only one side, there is no ratio, and the difference is compared instead.
+    task took nothing on one side and something on the other, the difference is compared, since there is no ratio.
     """
     return [row for measure in MEASURES if (row := _row(measure, tasks, seed))]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
 from eval_skills.core.errors import ConfigError
@@ -21,7 +22,7 @@ _UNDERSTOOD = frozenset({"JUDGE_REQUEST", "JUDGE_REFUSED", "JUDGE_CONTEXT"})
 """The provider knows us and the model, and does not like the question: some refuse a reply of one token."""
 
 
-class Member:
+class Member(ABC):
     """One model of a run, with the limits that it shares with the others."""
 
     PRICES = "llm.inputPrice and llm.outputPrice"
@@ -68,6 +69,6 @@ class Member:
                 self._requests.leave_alone(error)
             raise
 
+    @abstractmethod
     def probe(self) -> ModelCall | EmbeddingCall:
         """The smallest question that shows whether the model answers."""
-        raise NotImplementedError

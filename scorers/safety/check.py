@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -56,7 +57,7 @@ def findings_of(kinds: tuple[str, ...]) -> type[Findings]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RuledCheck:
+class RuledCheck(ABC):
     """The base of these scorers. `mode` says who looks: ``deterministic`` the rules alone, ``judged`` a model alone, ``both`` the
     rules first, and a model where they found nothing. `model` takes the place of the run's judging model.
 
@@ -98,17 +99,17 @@ class RuledCheck:
             return self.verdict(found, "rules", ())
         return await self._judged(text)
 
+    @abstractmethod
     def sightings(self, text: str) -> list[Sighting]:
         """What the rules find."""
-        raise NotImplementedError
 
+    @abstractmethod
     def described(self) -> Mapping[str, str]:
         """What a model looks for: each kind in words."""
-        raise NotImplementedError
 
+    @abstractmethod
     def verdict(self, found: Sequence[Sighting], by: str, remarks: tuple[Reason, ...]) -> Score:
         """The score of what was found, by rules or by a model."""
-        raise NotImplementedError
 
     @property
     def is_passed_by_findings(self) -> bool:
