@@ -57,16 +57,17 @@ def rescore(plan: Rescoring, *, concurrency: int = 4) -> None:
     Where it has landed no answer is scored, and it counts again (`scorings.counts`) where another scoring was asked for since.
 
     The original's rows stay unchanged. Items without an answer (errors, timeouts) are only checked for forbidden calls and else
-    carried over, as are latency, cost, messages and tool calls. The items land last: until then, another call starts again under
-    the same run id, with the judging models' verdicts in their cache. Items on which the judge failed land as errors, and another
-    call scores these alone; the cost of the failure stays in their rows. Two calls of the same rescoring at a time are refused.
+    carried over, as are latency, cost, messages and tool calls. The items land last: until then the scoring is unfinished, and
+    another call starts again under the same run id, with the judging models' verdicts in their cache. Items on which the judge
+    failed land as errors, and another call scores these alone; the cost of the failure stays in their rows. Two calls of the same
+    rescoring at a time are refused.
 
     Raises:
         UserError: a judging model cannot be asked.
         RunError: the cost limit was reached, or a judging model failed on every answer, and nothing landed; or it cannot be
             reached.
     """
-    if not plan.counts:
+    if not plan.counts or plan.store.journal_path(plan.run_id).exists():
         with RunLock(plan.store.layout.root / f"rescore-{plan.run_id}.json", what=f"the scoring of run {plan.of}"):
             _judge_and_land(plan.as_it_stands(), concurrency)
     if plan.store.layout.sqlite is not None:
@@ -80,8 +81,10 @@ def left_unjudged(plan: Rescoring) -> list[ItemResult]:
 
 
 def _judge_and_land(plan: Rescoring, concurrency: int) -> None:
+    journal = plan.store.journal_path(plan.run_id)
     if plan.landed:  # before, or by another call that was faster
         note_asked(plan.store, plan.run_id)
+        journal.unlink(missing_ok=True)
         return
     plan.remarks.extend(check_judges_ready(plan.basis.scorings))
     results = asyncio.run(_judged(plan, concurrency))
@@ -92,8 +95,10 @@ def _judge_and_land(plan: Rescoring, concurrency: int) -> None:
     reports = skill_reports_of(frame, basis.benchmark, basis.request.timeout_ms, detailed=True)
     reports = add_judge_figures(reports, frame, basis.scorings, plan.store)
     write_manifest(plan.store.run_folder(plan.run_id), _manifest(plan, results))
+    journal.touch()  # which says that the scoring is unfinished: stopped between the two, its rate counts nowhere
     land_reports(plan.store, plan.run_id, None, reports, origin="rescore")
     land_items(plan.store, plan.run_id, results)
+    journal.unlink()
 
 
 def _refuse_where_all_failed(results: Sequence[ItemResult]) -> None:

@@ -333,6 +333,7 @@ def test_p53_a_kill_at_any_step_is_mended_by_the_same_call(
         (tmp_path / "store").rename(tmp_path / "store.store")
     code, _, said = warm_command.python(KILLED, of, store.path, step).output(timeout=120)
     assert code == -9, said
+    assert len(store.unfinished()) == (step in ("land_reports", "land_items"))  # before there is nothing, after it all
     plan = plan_rescoring(RescoreRequest(run_id=of, store=store.path))
     rescore(plan)
     if store.layout.sqlite is not None:
@@ -342,6 +343,15 @@ def test_p53_a_kill_at_any_step_is_mended_by_the_same_call(
     assert store.unfinished() == []
     assert len(store.items(run_id=plan.run_id)) == 2
     assert len(store.reports(run_id=plan.run_id)) == 1
+
+
+def test_one_that_was_killed_as_its_items_had_landed_is_finished_by_the_same_call(store: Store, landed_run: LandedRun) -> None:
+    of = landed_run({"x": "right"})
+    scored = again(of, store).run_id
+    store.journal_path(scored).touch()
+    assert store.unfinished() == [scored]
+    again(of, store)
+    assert store.unfinished() == []
 
 
 def statuses(store: Store) -> dict[str, str]:
