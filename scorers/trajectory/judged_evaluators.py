@@ -73,8 +73,7 @@ def create_async_trajectory_llm_as_judge(
 
     Raises:
         ValueError: here for an unusable prompt, judge, choice or example, and where no model is named; from the evaluator for
-        what
-            is not a trajectory, and for a place of the prompt that is not given.
+            what is not a trajectory, and for a place of the prompt that is not given.
         JudgeError: from the evaluator, where the model gave no readable verdict; never a guessed score.
     """
     return judge_of_messages(
