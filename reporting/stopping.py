@@ -70,5 +70,11 @@ NOT_CONTINUED = (
 """Said of a run that is not finished and whose manifest `is_of_a_program`."""
 
 
+def replay_words(provenance: Mapping[str, Any]) -> str:
+    """How a replay is finished: its skills are checked out by a backfill, and only while that runs."""
+    period = provenance.get("period", "of a commit")
+    return f"is the period {period} of a backfill: make the same call of eval-skills backfill again, which continues it"
+
+
 def _shown(value: float) -> str:
     return f"{value:,.0f}" if value == int(value) else f"{value:.10g}"

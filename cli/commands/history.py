@@ -102,7 +102,7 @@ def _worked_at(run: PastRun, store: Store) -> str | None:
 
 def _why_not(run: PastRun, store: Store) -> str:
     """Why an unfinished run has no command that finishes it."""
-    from eval_skills.reporting.stopping import NOT_CONTINUED
+    from eval_skills.reporting.stopping import NOT_CONTINUED, replay_words
 
     manifest = store.find_manifest(run.run_id)
     if manifest is None:
@@ -111,8 +111,7 @@ def _why_not(run: PastRun, store: Store) -> str:
         again = f"eval-skills rescore {manifest.provenance.get('of')} --store {quote(store.path)}"
         return f"is a scoring that did not land: call {again} again, with the options that it had"
     if manifest.origin == "replay":
-        period = manifest.provenance.get("period", "of a commit")
-        return f"is the period {period} of a backfill: make the same call of eval-skills backfill again, which continues it"
+        return replay_words(manifest.provenance)
     return NOT_CONTINUED
 
 

@@ -28,7 +28,7 @@ from eval_skills.engine.evaluation.plan import RunPlan, folders_at, make_plan, s
 from eval_skills.engine.handover import held_in_memory
 from eval_skills.engine.stored_runs.reports import refuse_without_evaluator
 from eval_skills.engine.stored_runs.run_ids import LATEST, begun_by_now, named_run
-from eval_skills.reporting.stopping import NOT_CONTINUED, resume_words
+from eval_skills.reporting.stopping import NOT_CONTINUED, replay_words, resume_words
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -88,20 +88,23 @@ def resumed_plan(request: EvaluateRequest) -> RunPlan:
     refused: old and new answers would not belong together.
 
     Raises:
-        UsageError: there is no such run, its benchmark or traces changed, or an option that decides results is not what it was.
+        UsageError: there is no such run, its benchmark or traces changed, or an option that decides results is not what it was;
+            or it is a rescoring, or a replay whose commit is checked out no more.
     """
     store = Store(request.store)
     manifest = store.manifest(_run_id(store, request.resume or LATEST))
     if manifest.origin == "rescore":
         raise UsageError(
             f"run {manifest.run_id} is a rescoring of run {manifest.provenance.get('of')}, and calls no skill; "
-            f"continue with: eval-skills rescore {manifest.provenance.get('of')}"
+            f"continue with: eval-skills rescore {manifest.provenance.get('of')}, and the options that it had"
         )
     if (pruned := pruned_words(store, manifest.run_id)) is not None:
         raise UsageError(f"{pruned}; start a new run without --resume")
     if held_in_memory() is None and manifest.is_of_a_program:
         raise UsageError(f"run {manifest.run_id} {NOT_CONTINUED}")
     then, unknown = _request(manifest, request)
+    if manifest.origin == "replay" and not any(Path(each).exists() for each in then.skills):
+        raise UsageError(f"run {manifest.run_id} {replay_words(manifest.provenance)}")
     if held_in_memory() is not None:
         _refuse_what_a_program_cannot_hold(then, manifest.run_id)
     plan = make_plan(then, run_id=manifest.run_id)

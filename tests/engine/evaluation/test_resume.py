@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -255,3 +256,12 @@ def test_a_run_whose_secret_is_spelt_like_an_option_goes_on(
     assert kept == ["none", "exact", 30000, ["markdown"], "coding-easy"]
     assert request["provenance"] == {"by": "somebody [redacted:ODD]"}
     assert left(resume()) == ["a", "b"]
+
+
+def test_a_replay_is_continued_by_its_backfill_where_its_commit_is_not_checked_out(begin: Begin, resume: Begin) -> None:
+    plan = begin("right", origin="replay", provenance={"period": "2026-01-03"})
+    assert resume().run_id == plan.run_id
+    for skill in plan.request.skills:
+        shutil.rmtree(skill)
+    with pytest.raises(UsageError, match=f"run {plan.run_id} is the period 2026-01-03 of a backfill: make the same call"):
+        resume()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -123,17 +124,20 @@ def test_a_template_that_cannot_be_filled_is_refused(model: ScriptedModel) -> No
     ("options", "message"),
     [
         pytest.param(
-            {"prompt": lambda **_: "x", "system": "Be strict."}, "system: given beside a prompt that makes", id="system"
+            lambda: {"prompt": lambda **_: "x", "system": "Be strict."}, "system: given beside a prompt that makes", id="system"
         ),
         pytest.param(
-            {"prompt": StructuredPrompt([("human", "{outputs}")], {"title": "s", "type": "object", "properties": {}})},
+            lambda: {"prompt": StructuredPrompt([("human", "{outputs}")], {"title": "s", "type": "object", "properties": {}})},
             "prompt: it has a schema of its own",
             id="schema",
         ),
-        pytest.param({"prompt": 5}, "prompt: .*must be a text", id="number"),
+        pytest.param(lambda: {"prompt": 5}, "prompt: .*must be a text", id="number"),
     ],
 )
 @pytest.mark.filterwarnings("ignore")  # LangChain's class is in beta
-def test_p02_what_cannot_be_used_is_refused_by_the_factory(model: ScriptedModel, options: dict[str, Any], message: str) -> None:
+def test_p02_what_cannot_be_used_is_refused_by_the_factory(
+    model: ScriptedModel, options: Callable[[], dict[str, Any]], message: str
+) -> None:
+    given = options()
     with pytest.raises(ValueError, match=message):
-        evaluator(model, **options)
+        evaluator(model, **given)
