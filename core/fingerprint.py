@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import inspect
 import json
 import os
 import shutil
 import stat
 import subprocess
+import tokenize
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -101,6 +103,18 @@ def digest_of_canonical(parts: Iterable[str]) -> str:
 
 
 @cache
+def source_of(target: Any) -> str | None:
+    """The source of a function or class; None where Python does not know it, or does not find it where it should be.
+
+    What was typed at a prompt or made by `exec` has none. Of ``python -c`` Python 3.13 reads other lines, and in a file that was
+    changed since its import any lines may stand there.
+    """
+    try:
+        return inspect.getsource(target)
+    except (OSError, TypeError, SyntaxError, tokenize.TokenError):
+        return None
+
+
 def installed_version(package: str) -> str:
     """The version of an installed package, as it was when this process first asked: what it runs is what it imported then.
 

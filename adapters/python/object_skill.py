@@ -9,7 +9,7 @@ from typing import Any, Literal, Self
 
 from pydantic import PrivateAttr
 
-from eval_skills.core.fingerprint import digest_of_json
+from eval_skills.core.fingerprint import digest_of_json, source_of
 from eval_skills.core.models import Skill
 
 UNVERSIONED = "0.0.0"
@@ -74,7 +74,5 @@ def name_of(target: Any) -> str:
 
 def _digest_of_source(target: Any) -> str | None:
     """What tells two functions of one name apart in the store; None where Python does not know the code."""
-    try:
-        return digest_of_json(inspect.getsource(target if inspect.isroutine(target) else type(target)))
-    except (OSError, TypeError):
-        return None
+    source = source_of(target if inspect.isroutine(target) else type(target))
+    return None if source is None else digest_of_json(source)

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any
 
-from eval_skills.core.fingerprint import digest_of_folder, digest_of_json
+from eval_skills.core.fingerprint import digest_of_folder, digest_of_json, source_of
 from eval_skills.core.models.evaluators import SET
 from eval_skills.engine.definition.judge_parameters import own_parameters
 from eval_skills.scorers import ScoringSettings, TaskScoring
@@ -92,10 +92,8 @@ _OURS = __name__.partition(".")[0]
 
 
 def _source(function: FunctionType) -> str:
-    try:
-        return inspect.getsource(function)
-    except (OSError, TypeError):  # typed at a prompt, or made by exec
-        return f"{function.__code__.co_code.hex()} {function.__code__.co_consts}"
+    source = source_of(function)
+    return f"{function.__code__.co_code.hex()} {function.__code__.co_consts}" if source is None else source
 
 
 def _files_with_imports(path: Path) -> tuple[str, ...]:

@@ -1,15 +1,17 @@
 from __future__ import annotations
 
+import linecache
 import os
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from eval_skills.core import fingerprint
 from eval_skills.core.errors import InputError
-from eval_skills.core.fingerprint import digest_of_folder, digest_of_json, digest_of_passed_over, git_commit
+from eval_skills.core.fingerprint import digest_of_folder, digest_of_json, digest_of_passed_over, git_commit, source_of
 
 
 @pytest.fixture
@@ -183,3 +185,13 @@ class TestWhatAFolderPassesOver:
         before = digest_of_passed_over(tmp_path / "skill")
         subprocess.run(["sh", "-c", change], cwd=tmp_path, check=True)
         assert (digest_of_passed_over(tmp_path / "skill") != before) is counts
+
+
+def test_source_that_is_not_where_it_should_be_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As of a file that was changed since its import, and of ``python -c`` in Python 3.13."""
+    made: dict[str, Any] = {}
+    exec(compile("def f(): ...", "changed.py", "exec"), made)
+    assert source_of(made["f"]) is None
+    monkeypatch.setitem(linecache.cache, "changed.py", (9, None, ["x = ('''\n"], "changed.py"))
+    assert source_of(made["f"]) is None
+    assert source_of(source_of) is not None

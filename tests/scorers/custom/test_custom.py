@@ -115,7 +115,7 @@ def test_p11_p72_only_files_inside_the_folder_by_resolved_components(tmp_path: P
         pytest.param(".", "", "no Python file", id="folder"),
         pytest.param("mine.py", "def score(:\n", "cannot be read as Python", id="syntax"),
         pytest.param("mine.py:scor", "def score(o, e, t): return 1\n", "did you mean 'score'", id="function"),
-        pytest.param("mine\0.py", "", "null byte", id="null-byte"),
+        pytest.param("mine\0.py", "", "null (byte|character)", id="null-byte"),
     ],
 )
 def test_what_cannot_be_run_is_a_load_error(tmp_path: Path, path: str, source: str, message: str) -> None:
