@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from difflib import get_close_matches
-from pathlib import Path
 from typing import Any
 
 from pydantic import Field, field_validator, model_validator
 
-from eval_skills.agent_skills.documents import Document, inner_path, read_as
+from eval_skills.agent_skills.documents import Document, inner_path
 from eval_skills.core.models.base import Text
 from eval_skills.core.text import excerpt
 
@@ -98,12 +97,3 @@ class EvalsFile(Document):
 
     skill_name: str | None = None
     evals: list[Eval]
-
-
-def read_evals_file(path: Path) -> EvalsFile:
-    """The evals of a file.
-
-    Raises:
-        InputError: it cannot be read, or is not one; the message has the file, the place and what is valid there.
-    """
-    return read_as(EvalsFile, path)

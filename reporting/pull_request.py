@@ -88,13 +88,13 @@ def comment_of(
     failures = list(dict.fromkeys(failures))
     has_gate = context.min_completion is not None or (compared is not None and compared.failures is not None)
     conclusion: Conclusion = "failure" if failures else "success" if has_gate else "neutral"
-    title = _title(reports, context, compared, conclusion)
+    title = _title(reports, compared, conclusion)
     blocks = [
         marker,
         f"### {title}",
         *_notes(failures, [*remarks, *(compared.remarks if compared is not None else ())]),
-        *(_comparison(compared) if compared is not None else _figures(reports, context)),
-        _footer(context, compared, page),
+        *(_comparison(compared) if compared is not None else _figures(reports)),
+        _footer(context, page),
     ]
     return Comment(marker, title, conclusion, _fitted(blocks), failures)
 
@@ -160,9 +160,7 @@ def _of_the_run(reports: Sequence[SkillCompletionReport], context: ReportContext
 _SIGNS: dict[Conclusion, str] = {"success": "✔ gate passed", "failure": "✘ gate failed", "neutral": "Evaluated"}
 
 
-def _title(
-    reports: Sequence[SkillCompletionReport], context: ReportContext, compared: DiffDocument | None, conclusion: Conclusion
-) -> str:
+def _title(reports: Sequence[SkillCompletionReport], compared: DiffDocument | None, conclusion: Conclusion) -> str:
     if compared is not None:
         return f"{_SIGNS[conclusion]} · {counts_of_skills(compared.diff.skills)}"
     items = sum(report.summary.items or 0 for report in reports)
@@ -263,7 +261,7 @@ def _details(summary: str, blocks: Sequence[str]) -> Iterator[str]:
         yield f"<details><summary>{summary}</summary>\n\n{inside}\n\n</details>"
 
 
-def _figures(reports: Sequence[SkillCompletionReport], context: ReportContext) -> Iterator[str]:
+def _figures(reports: Sequence[SkillCompletionReport]) -> Iterator[str]:
     order = ranked(reports)
     yield "No baseline was given, so nothing is said of what changed."
     rows = [_report_row(report) for report in order[:SKILLS_SHOWN]]
@@ -286,7 +284,7 @@ def _report_row(report: SkillCompletionReport) -> list[str]:
     return [code(report.skill_key, NAME_LENGTH), *shown, numbers.milliseconds(report.latency.p95_ms)]
 
 
-def _footer(context: ReportContext, compared: DiffDocument | None, page: str | None) -> str:
+def _footer(context: ReportContext, page: str | None) -> str:
     where = f" · [reports of this run]({page})" if page else ""
     return f"run {code(context.run_id, NAME_LENGTH)} · eval-skills {version('eval-skills')}{where}"
 

@@ -72,7 +72,7 @@ def verify(store: Store) -> Verified:
         for run_id, path in store.tables.files(name).items():
             files += 1
             digests = known.get(store.tables.relative(path), [])
-            if problem := _damage(store, name, path, digests):
+            if problem := _damage(name, path, digests):
                 findings.append(Finding("damaged", store.tables.location(path), problem, run_id, name))
             elif _is_earlier(store, path):
                 findings.append(Finding("earlier", store.tables.location(path), EARLIER, run_id, name))
@@ -108,7 +108,7 @@ def _is_well(store: Store, finding: Finding, path: Path) -> bool:
     """Whether a file that was found damaged reads well by now."""
     if finding.table is not None:
         known = recorded_digests(store.layout).get(store.tables.relative(str(path)), [])
-        return not _damage(store, finding.table, str(path), known)
+        return not _damage(finding.table, str(path), known)
     try:
         read_manifest(path.parent)
         asked_at(path.parent)
@@ -117,7 +117,7 @@ def _is_well(store: Store, finding: Finding, path: Path) -> bool:
     return True
 
 
-def _damage(store: Store, name: TableName, path: str, digests: Collection[str]) -> str:
+def _damage(name: TableName, path: str, digests: Collection[str]) -> str:
     """What is wrong with a landed file; "" if it is what was written."""
     try:
         with pq.ParquetFile(path, page_checksum_verification=True) as file:

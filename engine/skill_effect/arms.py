@@ -31,7 +31,6 @@ from eval_skills.core.models import Benchmark
 from eval_skills.core.models.base import Model
 from eval_skills.core.skill_effect.model import Arm, chosen_arms
 from eval_skills.core.store.files import PRIVATE, make_folder
-from eval_skills.core.text import plural
 from eval_skills.engine.definition.revisions import Repository
 from eval_skills.engine.skill_effect.sham import sham_of
 
@@ -235,9 +234,3 @@ def _put(new: Path, root: Path) -> Path:
         if not place.is_dir():
             raise
     return place
-
-
-def arms_words(arms: Iterable[Arm]) -> str:
-    """``with, without and sham``."""
-    *first, last = arms
-    return f"{', '.join(first)} and {last}" if first else str(plural(1, last))

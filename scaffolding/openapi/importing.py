@@ -69,7 +69,7 @@ def import_openapi(
         address = base_url_of(document, each, base_url)
         target = Target(address, auth_of(document, each)[0], has_examples=base_url is not None or not is_outside(address))
         try:
-            draft, said = _draft(document, each, name_of(document, each, name, alone=alone), target, folder)
+            draft, said = _draft(document, each, name_of(each, name, alone=alone), target, folder)
         except InputError as error:
             if alone:
                 raise

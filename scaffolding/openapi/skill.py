@@ -57,7 +57,7 @@ def draft_of(call: Call, name: SkillName, target: Target, folder: Path) -> Draft
     return checked_skill(Draft(folder / name.id, files))
 
 
-def name_of(document: Document, operation: Operation, prefix: SkillName | None, *, alone: bool) -> SkillName:
+def name_of(operation: Operation, prefix: SkillName | None, *, alone: bool) -> SkillName:
     """`prefix` itself for the one operation that is wanted, else its own name, after the prefix if there is one."""
     if prefix is not None and alone:
         return prefix

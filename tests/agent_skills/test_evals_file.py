@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from eval_skills.agent_skills.evals_file import read_evals_file
+from eval_skills.agent_skills.documents import read_as
+from eval_skills.agent_skills.evals_file import EvalsFile
 from eval_skills.agent_skills.queries_file import read_queries_file
 from eval_skills.core.errors import InputError
 from tests.tables import each_row
@@ -33,13 +34,13 @@ def written(folder: Path, content: Any) -> Path:
     ],
 )
 def test_both_names_of_the_assertions_and_all_their_forms_are_read(tmp_path: Path, given: Any, texts: list[str]) -> None:
-    [found] = read_evals_file(written(tmp_path, {"evals": [{"id": 7, "prompt": "p", "owner": "x", **given}]})).evals
+    [found] = read_as(EvalsFile, written(tmp_path, {"evals": [{"id": 7, "prompt": "p", "owner": "x", **given}]})).evals
     assert (found.id, [each.text for each in found.assertions]) == ("7", texts)
 
 
 def test_a_check_keeps_its_sentence_and_its_options(tmp_path: Path) -> None:
     check = {"type": "file_content", "path": "a.csv", "rows": 3, "text": "three rows"}
-    [found] = read_evals_file(written(tmp_path, {"evals": [{"prompt": "p", "assertions": [check]}]})).evals
+    [found] = read_as(EvalsFile, written(tmp_path, {"evals": [{"prompt": "p", "assertions": [check]}]})).evals
     assert found.assertions[0].text == "three rows"
     assert found.assertions[0].check == {"type": "file_content", "path": "a.csv", "rows": 3}
 
@@ -66,7 +67,7 @@ def test_a_check_keeps_its_sentence_and_its_options(tmp_path: Path) -> None:
 )
 def test_what_is_malformed_is_refused_by_place(tmp_path: Path, one: Any, message: str) -> None:
     with pytest.raises(InputError, match=message) as refused:
-        read_evals_file(written(tmp_path, {"evals": [one]}))
+        read_as(EvalsFile, written(tmp_path, {"evals": [one]}))
     assert "file.json" in str(refused.value)
     assert "\n" not in str(refused.value)
 
