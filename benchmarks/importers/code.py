@@ -40,10 +40,10 @@ def mbpp_task(row: Row, _: Source) -> Task:
     tests = row.texts("test_list")
     if not tests:
         raise row.refusal("the list is empty", "test_list")
-    setup = row.texts("test_imports") if row.has("test_imports") else [row.text_or("test_setup_code")]
+    setup = row.texts("test_imports") if row.has("test_imports") else [row.text_or_empty("test_setup_code")]
     prompt = row.text("text" if row.has("text") else "prompt")
     options = {"setup": "\n".join(filter(None, setup)), "test": "\n".join(tests)}
-    called, reference = _called(f"{options['setup']}\n{options['test']}"), _defined(row.text_or("code"))
+    called, reference = _called(f"{options['setup']}\n{options['test']}"), _defined(row.text_or_empty("code"))
     if called & reference.classes:
         raise Skip("its tests make objects of a class of the solution, which runs in a process of its own")
     own = sorted(called & reference.functions & _BUILTIN)  # such as MBPP's own `sum`

@@ -121,7 +121,7 @@ def is_gaia(source: Source) -> bool:
 
 def gaia_task(row: Row, source: Source) -> Task:
     """A question of GAIA, scored by its published rule. The annotators' notes hold the answer and are left out."""
-    answer = row.text_or("Final answer")
+    answer = row.text_or_empty("Final answer")
     if answer.strip() in ("", "?"):
         raise Skip("the answer is withheld (empty or ?), as in GAIA's test split")
     level = row.text("Level")

@@ -47,9 +47,9 @@ class Row:
             return str(value)
         return str(self._of(key, str, "text"))
 
-    def text_or(self, key: str, default: str = "") -> str:
-        """The text under `key`, or `default` where there is none."""
-        return self.text(key) if self.has(key) else default
+    def text_or_empty(self, key: str) -> str:
+        """The text under `key`, or "" where there is none."""
+        return self.text(key) if self.has(key) else ""
 
     def listed(self, key: str) -> list[Any]:
         """The list under `key`; in a table of text it is JSON.

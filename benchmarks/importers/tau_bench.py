@@ -75,7 +75,7 @@ def _of_scenario(row: Row) -> Task:
     about = _inside(row, "description") if isinstance(row.data.get("description"), dict) else None
     return {
         "id": row.text("id"),
-        "description": about.text_or("purpose")[:200] if about else row.text_or("description"),
+        "description": about.text_or_empty("purpose")[:200] if about else row.text_or_empty("description"),
         "user": _user(scenario),
         "metadata": {"rewardBasis": basis},
         **_expecting(wanted, told, asserted),
@@ -100,7 +100,7 @@ def _user(scenario: Row) -> Task:
     if not isinstance(scenario.data.get("instructions"), dict):
         return {"goal": scenario.text("instructions"), **user}
     told = _inside(scenario, "instructions")
-    parts = [told.text_or(key).strip() for key in ("reason_for_call", "task_instructions")]
+    parts = [told.text_or_empty(key).strip() for key in ("reason_for_call", "task_instructions")]
     if not any(parts):
         raise told.refusal("expected reason_for_call or task_instructions")
     known = {name: told.text(key) for name, key in (("known", "known_info"), ("unknown", "unknown_info")) if told.has(key)}

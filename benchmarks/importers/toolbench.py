@@ -80,7 +80,7 @@ def mcp_bench_task(row: Row, source: Source) -> Task:
     return {
         "id": row.text("task_id"),
         "inputData": asked,
-        "expectedOutput": {"criteria": _fulfilled(row.text_or("task_description") or row.text(key)), "type": "llm_judge"},
+        "expectedOutput": {"criteria": _fulfilled(row.text_or_empty("task_description") or row.text(key)), "type": "llm_judge"},
         "tags": row.texts("servers"),
     }
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from eval_skills.core.statistics.agreement import Estimate
+from eval_skills.core.statistics.agreement import LEVEL, Estimate
 from eval_skills.core.statistics.rates import IntArray, effective_size, normal_quantile, t_quantile
 
 METHOD = "rogan_gladen"
@@ -54,9 +54,7 @@ def trials(passed: IntArray, items: IntArray) -> float:
     return float(len(items)) if items.sum() == len(items) else effective_size(passed, items)
 
 
-def corrected_completion(
-    judged: Sequence[JudgedItems], passed: IntArray, items: IntArray, *, level: float = 0.95
-) -> Estimate | None:
+def corrected_completion(judged: Sequence[JudgedItems], passed: IntArray, items: IntArray) -> Estimate | None:
     """The completion rate with every judged item at its expected truth, (x + sp − 1)/(se + sp − 1); the others stay as they are.
 
     `passed` and `items` count, per task, all items. With one judge that judged everything this is (p̂ + sp − 1)/(se + sp − 1).
@@ -75,16 +73,14 @@ def corrected_completion(
         truth += (each.passed + each.items * (each.specificity.value - 1)) / each.informedness
     others = float(passed.sum() - sum(each.passed.sum() for each in found)) / total
     rate = float(truth.sum()) / total
-    variance = _spread(truth, items, rate, found, passed, level) + sum(_of_the_judge(each, total) for each in found)
-    half = normal_quantile((1 + level) / 2) * math.sqrt(variance)
+    variance = _spread(truth, items, rate, found, passed) + sum(_of_the_judge(each, total) for each in found)
+    half = normal_quantile((1 + LEVEL) / 2) * math.sqrt(variance)
     best = others + sum(float(each.items.sum()) * each.truth for each in found) / total
     lower, upper = min(best, max(0.0, rate - half)), max(best, min(1.0, rate + half))
-    return Estimate(value=best, lower=lower, upper=upper, level=level, method=METHOD)
+    return Estimate(value=best, lower=lower, upper=upper, method=METHOD)
 
 
-def _spread(
-    truth: np.ndarray, items: IntArray, rate: float, judged: Sequence[JudgedItems], passed: IntArray, level: float
-) -> float:
+def _spread(truth: np.ndarray, items: IntArray, rate: float, judged: Sequence[JudgedItems], passed: IntArray) -> float:
     """The variance that the choice of tasks gives the rate; in normal terms, so that it adds up with the judge's."""
     tasks, total = len(items), float(items.sum())
     residuals = truth - items * rate
@@ -92,7 +88,7 @@ def _spread(
     if passed.sum() in (0, items.sum()):  # all tasks alike: their spread says nothing
         weakest = min(each.informedness for each in judged)
         seen = Share(float(passed.sum() / total), float(tasks)).variance / weakest**2
-    return float(seen * (t_quantile((1 + level) / 2, tasks - 1) / normal_quantile((1 + level) / 2)) ** 2)
+    return float(seen * (t_quantile((1 + LEVEL) / 2, tasks - 1) / normal_quantile((1 + LEVEL) / 2)) ** 2)
 
 
 def _of_the_judge(judged: JudgedItems, total: float) -> float:

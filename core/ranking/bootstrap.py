@@ -64,11 +64,11 @@ def probability_best(draws: Draws, groups: list[list[int]], shrunk: Shrinkage) -
     return np.asarray((first / first.sum(axis=1, keepdims=True)).mean(axis=0))
 
 
-def rank_intervals(draws: Draws, *, level: float = LEVEL) -> tuple[IntArray, IntArray]:
-    """For every skill the lowest and the highest rank it may truly have, from 1, at `level` for each skill alone.
+def rank_intervals(draws: Draws) -> tuple[IntArray, IntArray]:
+    """For every skill the lowest and the highest rank it may truly have, from 1, at `LEVEL` for each skill alone.
 
     A skill's differences from all others get simultaneous intervals from the draws: so many standard errors wide that in the
-    share `level` of the draws all of them hold. Skills whose interval lies above 0 are ahead of it, those below are behind.
+    share `LEVEL` of the draws all of them hold. Skills whose interval lies above 0 are ahead of it, those below are behind.
     Percentiles of the drawn ranks would be too narrow among skills of nearly equal quality.
     Source: Mogstad, Romano, Shaikh & Wilhelm 2024, "Inference for ranks", doi:10.1093/restud/rdad006.
     """
@@ -79,7 +79,7 @@ def rank_intervals(draws: Draws, *, level: float = LEVEL) -> tuple[IntArray, Int
         spread = errors.std(axis=0)
         moves = spread > _SAME
         widest = np.sort(np.abs(errors[:, moves] / spread[moves]).max(axis=1, initial=0.0))
-        width = widest[math.ceil(level * len(widest)) - 1] * spread + _SAME
+        width = widest[math.ceil(LEVEL * len(widest)) - 1] * spread + _SAME
         distance = draws.rates - draws.rates[skill]
         lower[skill] += np.count_nonzero((distance > width) & moves)
         upper[skill] -= np.count_nonzero((distance < -width) & moves)

@@ -16,7 +16,7 @@ from eval_skills.core.ranking.bootstrap import FEWEST_TASKS, draw_tasks, probabi
 from eval_skills.core.ranking.outcomes import Outcomes
 from eval_skills.core.ranking.shrinkage import shrinkage
 from eval_skills.core.statistics.paired import holm, p_floor, sign_flip_tests
-from eval_skills.core.statistics.rates import DEFAULT_SEED, FloatArray
+from eval_skills.core.statistics.rates import FloatArray
 
 SIGNIFICANCE = 0.05
 _SAME = 1e-12
@@ -32,7 +32,7 @@ class Groups:
     p_values: list[float]
 
 
-def tied_groups(outcomes: Outcomes, *, significance: float = SIGNIFICANCE, seed: int = DEFAULT_SEED) -> Groups:
+def tied_groups(outcomes: Outcomes) -> Groups:
     """The groups of skills that share their ranks, of skills that are given best first.
 
     Every skill is compared with the best one by the paired sign-flip test, Holm over the comparisons; those that are not
@@ -45,35 +45,35 @@ def tied_groups(outcomes: Outcomes, *, significance: float = SIGNIFICANCE, seed:
     to task so much that the same gap proves less.
     """
     ahead = list(range(len(outcomes.skills)))
-    first = _adjusted(outcomes, ahead, significance, seed)
+    first = _adjusted(outcomes, ahead)
     members, p_values = [], [1.0, *first]
     adjusted = first
     while ahead:
-        separated = [skill for skill, p_value in zip(ahead[1:], adjusted, strict=True) if p_value <= significance]
+        separated = [skill for skill, p_value in zip(ahead[1:], adjusted, strict=True) if p_value <= SIGNIFICANCE]
         members.append([skill for skill in ahead if skill not in set(separated)])
         ahead = separated
-        adjusted = _adjusted(outcomes, ahead, significance, seed) if ahead else []
+        adjusted = _adjusted(outcomes, ahead) if ahead else []
     return Groups(members, p_values)
 
 
-def _adjusted(outcomes: Outcomes, skills: Sequence[int], significance: float, seed: int) -> list[float]:
+def _adjusted(outcomes: Outcomes, skills: Sequence[int]) -> list[float]:
     """The adjusted p of every skill but the first against the first."""
     best, others = outcomes[skills[:1]], outcomes[skills[1:]]
     differences = np.nan_to_num(others.rates() - best.rates())
-    p_values = _p_below(differences, seed)
+    p_values = _p_below(differences)
     open_ = (others.missing.sum(axis=1) + best.missing.sum()) > 0
     if open_.any():
         bound = np.nan_to_num(others.rates(missing=1.0) - best.rates(missing=0.0))[open_]
-        p_values[open_] = np.maximum(p_values[open_], _p_below(bound, seed))
+        p_values[open_] = np.maximum(p_values[open_], _p_below(bound))
     differing = (np.abs(differences) > _SAME).sum(axis=1).tolist()
-    can_separate = np.array([p_floor(count) <= significance for count in differing], dtype=bool)
+    can_separate = np.array([p_floor(count) <= SIGNIFICANCE for count in differing], dtype=bool)
     p_values[can_separate] = holm(p_values[can_separate].tolist())
     return [float(p_value) for p_value in p_values]
 
 
-def _p_below(differences: FloatArray, seed: int) -> FloatArray:
+def _p_below(differences: FloatArray) -> FloatArray:
     """The two-sided p of every row of differences, 0 where a task was not asked; 1 where the mean is not below 0."""
-    return np.where(differences.sum(axis=1) < -_SAME, sign_flip_tests(differences, seed=seed), 1.0)
+    return np.where(differences.sum(axis=1) < -_SAME, sign_flip_tests(differences), 1.0)
 
 
 def rank_by_task_results(reports: Sequence[SkillCompletionReport]) -> list[SkillCompletionReport]:
@@ -87,9 +87,7 @@ def rank_by_task_results(reports: Sequence[SkillCompletionReport]) -> list[Skill
     return [ranked.get(place, report) for place, report in enumerate(reports)]
 
 
-def rank_reports(
-    reports: Sequence[SkillCompletionReport], outcomes: Outcomes, *, seed: int = DEFAULT_SEED
-) -> list[SkillCompletionReport]:
+def rank_reports(reports: Sequence[SkillCompletionReport], outcomes: Outcomes) -> list[SkillCompletionReport]:
     """The reports in their order, each with its `ranking` among them; `outcomes` are those of their skills.
 
     Without a ranking: a skill none of whose items has a verdict, a skill that is given twice, and the only one of its kind.
@@ -101,14 +99,14 @@ def rank_reports(
     found: dict[int, Ranking] = {}
     if len(places) > 1:
         chosen = outcomes[[rows[keys[place]] for place in places]]
-        found = dict(zip(places, _rankings([reports[place] for place in places], chosen, seed), strict=True))
+        found = dict(zip(places, _rankings([reports[place] for place in places], chosen), strict=True))
     return [report.model_copy(update={"ranking": found.get(place)}) for place, report in enumerate(reports)]
 
 
-def _rankings(reports: Sequence[SkillCompletionReport], outcomes: Outcomes, seed: int) -> list[Ranking]:
+def _rankings(reports: Sequence[SkillCompletionReport], outcomes: Outcomes) -> list[Ranking]:
     """Of reports with outcomes in the same order, the best first."""
-    groups = tied_groups(outcomes, seed=seed)
-    draws = draw_tasks(outcomes, seed=seed)
+    groups = tied_groups(outcomes)
+    draws = draw_tasks(outcomes)
     shrunk = shrinkage(outcomes, groups.members, draws.rates)
     estimates = np.clip(shrunk.estimates(draws.rates), 0, 1)
     pareto = pareto_set(_figures(reports)) & np.array([report.summary.completion_rate > 0 for report in reports])

@@ -15,6 +15,7 @@ from eval_skills.core.models.base import Model
 from eval_skills.core.statistics.rates import DEFAULT_SEED, FloatArray, IntArray, completion_interval
 
 DRAWS = 1_000
+LEVEL = 0.95
 LEAST_DEFINED = 0.95
 """Where fewer of the draws have a value at all, the limits of those that do would be a selection."""
 
@@ -31,7 +32,7 @@ class Estimate(Model):
     value: float | None = None
     lower: float | None = None
     upper: float | None = None
-    level: float = Field(default=0.95, gt=0, lt=1)
+    level: float = Field(default=LEVEL, gt=0, lt=1)
     method: str = ""
 
 
@@ -91,7 +92,7 @@ def nearest_levels(values: FloatArray, levels: FloatArray) -> IntArray:
     return found
 
 
-def share(hits: npt.NDArray[np.bool_], task: IntArray, *, level: float = 0.95) -> Estimate:
+def share(hits: npt.NDArray[np.bool_], task: IntArray, *, level: float = LEVEL) -> Estimate:
     """The share of hits, with the interval that the completion rate has (`completion_interval`); no value of no items."""
     if not len(hits):
         return Estimate(level=level)
@@ -101,38 +102,31 @@ def share(hits: npt.NDArray[np.bool_], task: IntArray, *, level: float = 0.95) -
     return Estimate(value=float(hits.mean()), lower=found.lower, upper=found.upper, level=level, method=found.method)
 
 
-def clustered(
-    figure: Callable[[IntArray], float | None],
-    task: IntArray,
-    *,
-    level: float = 0.95,
-    seed: int = DEFAULT_SEED,
-    draws: int = DRAWS,
-) -> Estimate:
+def clustered(figure: Callable[[IntArray], float | None], task: IntArray) -> Estimate:
     """A figure of items, given as a function of their indices, with its percentile bootstrap over tasks.
 
-    Tasks are drawn with replacement and keep all their items; the same seed gives the same bytes. No bounds where there are fewer
+    Tasks are drawn with replacement and keep all their items; the same items give the same bytes. No bounds where there are fewer
     than three tasks, where nearly all draws agree (they would claim a certainty that few tasks cannot give), or where more than a
     twentieth of the draws have no value.
     """
     value = figure(np.arange(len(task)))
     if value is None or len(np.unique(task)) < LEAST_RANKED:
-        return Estimate(value=value, level=level)
-    found = [each for rows in _drawn(task, draws, seed) if (each := figure(rows)) is not None]
-    if len(found) < LEAST_DEFINED * draws:
-        return Estimate(value=value, level=level)
-    lower, upper = np.percentile(found, [50 * (1 - level), 50 * (1 + level)], method="inverted_cdf").tolist()
+        return Estimate(value=value)
+    found = [each for rows in _drawn(task) if (each := figure(rows)) is not None]
+    if len(found) < LEAST_DEFINED * DRAWS:
+        return Estimate(value=value)
+    lower, upper = np.percentile(found, [50 * (1 - LEVEL), 50 * (1 + LEVEL)], method="inverted_cdf").tolist()
     if upper - lower <= _ROUNDING:
-        return Estimate(value=value, level=level)
-    return Estimate(value=value, lower=min(lower, value), upper=max(upper, value), level=level, method="cluster_bootstrap")
+        return Estimate(value=value)
+    return Estimate(value=value, lower=min(lower, value), upper=max(upper, value), method="cluster_bootstrap")
 
 
-def _drawn(task: IntArray, draws: int, seed: int) -> Iterator[IntArray]:
+def _drawn(task: IntArray) -> Iterator[IntArray]:
     """For each draw the indices of the items of as many tasks as there are."""
     _, place = np.unique(task, return_inverse=True)
     members, sizes = np.argsort(place, kind="stable"), np.bincount(place)
-    starts, random = np.cumsum(sizes) - sizes, np.random.default_rng(seed)
-    for _ in range(draws):
+    starts, random = np.cumsum(sizes) - sizes, np.random.default_rng(DEFAULT_SEED)
+    for _ in range(DRAWS):
         chosen = random.integers(0, len(sizes), size=len(sizes))
         ends = np.cumsum(sizes[chosen])
         within = np.arange(ends[-1]) - np.repeat(ends - sizes[chosen], sizes[chosen])

@@ -57,7 +57,6 @@ def change_points(
     *,
     ranks: bool = False,
     level: float = LEVEL,
-    seed: int = DEFAULT_SEED,
 ) -> list[ChangePoint]:
     """The change points of a series, oldest first; the same series always gives the same ones.
 
@@ -80,7 +79,7 @@ def change_points(
     shown, share = series, np.array([given[place] for place in places], dtype=float)
     if ranks:
         series, share = mean_ranks(series), np.ones(len(series))
-    found = dict(_splits(series, share, level, seed))
+    found = dict(_splits(series, share, level))
     return [_placed(point, places) for point in _described(series, shown, share, found, ranks=ranks)]
 
 
@@ -112,7 +111,7 @@ def _known(values: Sequence[float | None]) -> list[int]:
     return [place for place, value in enumerate(values) if value is not None and isfinite(value)]
 
 
-def _splits(series: FloatArray, weights: FloatArray, level: float, seed: int) -> Iterator[tuple[int, float]]:
+def _splits(series: FloatArray, weights: FloatArray, level: float) -> Iterator[tuple[int, float]]:
     """The places of the changes with their adjusted p, part by part."""
     parts = [(0, len(series), 0.0)]
     while parts:
@@ -120,7 +119,7 @@ def _splits(series: FloatArray, weights: FloatArray, level: float, seed: int) ->
         part, share = series[start:stop], (stop - start) / len(series)
         if len(part) < 2 * MIN_SEGMENT or np.ptp(part) == 0:
             continue
-        split = best_split(part, weights[start:stop], level=level * share, seed=[seed, start, stop])
+        split = best_split(part, weights[start:stop], level=level * share, seed=[DEFAULT_SEED, start, stop])
         # a part is only as certain as the change that made it one
         p = max(above, min(1.0, split.p / share))
         if p <= level:

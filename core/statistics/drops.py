@@ -44,11 +44,11 @@ class Drop:
     p: float
 
 
-def lasting_drop(values: FloatArray, weights: FloatArray, *, level: float = DROP_LEVEL, seed: int = DEFAULT_SEED) -> Drop | None:
-    """The drop that lasts to the end of the series; None where there is none at this level, or fewer than 8 values.
+def lasting_drop(values: FloatArray, weights: FloatArray) -> Drop | None:
+    """The drop that lasts to the end of the series; None where there is none at `DROP_LEVEL`, or fewer than 8 values.
 
     `weights` (above 0) say how much a value rests on. p = (b + 1)/(B + 1), b of B = 1,999 permuted series with a contrast at
-    least as large; drawing ends once p is above `level` for sure. One-sided: a series that goes up has none.
+    least as large; drawing ends once p is above that level for sure. One-sided: a series that goes up has none.
     """
     if len(values) < MIN_VALUES or np.ptp(values) == 0:
         return None
@@ -56,14 +56,14 @@ def lasting_drop(values: FloatArray, weights: FloatArray, *, level: float = DROP
     contrasts = _contrasts(centred, weights)
     split = int(contrasts.argmax())
     observed, at = float(contrasts[split]) * (1 - _TIE), MIN_BEFORE + split
-    random, exceeding, drawn = np.random.default_rng(seed), 0, 0
-    while drawn < _DRAWS and exceeding + 1 <= level * (_DRAWS + 1):
+    random, exceeding, drawn = np.random.default_rng(DEFAULT_SEED), 0, 0
+    while drawn < _DRAWS and exceeding + 1 <= DROP_LEVEL * (_DRAWS + 1):
         block = min(_BLOCK, _DRAWS - drawn)
         order = random.permuted(np.tile(np.arange(len(values)), (block, 1)), axis=1)
         exceeding += int((_contrasts(centred[order], weights[order]).max(axis=1) >= observed).sum())
         drawn += block
     p = (exceeding + 1) / (drawn + 1)
-    if observed <= 0 or p > level:
+    if observed <= 0 or p > DROP_LEVEL:
         return None
     before, after = (float(np.average(values[part], weights=weights[part])) for part in (slice(at), slice(at, None)))
     return Drop(at, before, after, p)

@@ -64,30 +64,26 @@ class Counts:
         return TaskChances(rate=rate, flakiness=min(flakiness or 0.0, 2 * rate * (1 - rate)))
 
 
-def power(
-    chances: TaskChances, tasks: int, runs: int, effect: float, *, skills: int = 1, draws: int = DRAWS, seed: int = DEFAULT_SEED
-) -> float:
+def power(chances: TaskChances, tasks: int, runs: int, effect: float, *, skills: int = 1) -> float:
     """The share of simulated comparisons that call a skill worse which lost `effect` of its completion rate.
 
     The loss is in proportion to each task's chance. One of `skills` lost it: p must reach the first step of Holm's procedure.
     """
-    random, found = np.random.default_rng(seed), 0
-    for _ in range(draws):
+    random, found = np.random.default_rng(DEFAULT_SEED), 0
+    for _ in range(DRAWS):
         drawn = random.beta(*chances.shape, tasks)
         after = random.binomial(runs, drawn * _kept(effect, chances.rate))
-        found += _worse_p(random.binomial(runs, drawn), after, np.full(tasks, runs), seed) <= SIGNIFICANCE / skills
-    return found / draws
+        found += _worse_p(random.binomial(runs, drawn), after, np.full(tasks, runs)) <= SIGNIFICANCE / skills
+    return found / DRAWS
 
 
-def gate_rate(
-    skills: Sequence[Counts], effect: float, *, flakiness: float, draws: int = DRAWS, seed: int = DEFAULT_SEED
-) -> float:
+def gate_rate(skills: Sequence[Counts], effect: float, *, flakiness: float, draws: int = DRAWS) -> float:
     """How often a gate that fails on worse fails where one of these skills, in turn, lost `effect`; at 0, its false alarms.
 
     Both sides are drawn anew, with as many runs, from what the stored runs say of each task's chance: the posterior of the beta
     distribution fitted to all tasks of the skill (empirical Bayes). `flakiness` is for skills with one run of each task.
     """
-    random, failed = np.random.default_rng(seed), 0
+    random, failed = np.random.default_rng(DEFAULT_SEED), 0
     fitted = [counts.chances(flakiness=flakiness) for counts in skills]
     for draw in range(draws):
         p_values, fails = [], False
@@ -96,7 +92,7 @@ def gate_rate(
             drawn = random.beta(passes + counts.passed, failures + counts.items - counts.passed)
             kept = _kept(effect, fit.rate) if index == draw % len(skills) else 1.0
             after, before = random.binomial(counts.items, drawn * kept), random.binomial(counts.items, drawn)
-            p_values.append(_worse_p(before, after, counts.items, seed))
+            p_values.append(_worse_p(before, after, counts.items))
             fails = fails or _is_lost(before, after, counts.items, len(skills))
         failed += fails or min(holm(p_values)) <= SIGNIFICANCE
     return failed / draws
@@ -106,10 +102,10 @@ def _kept(effect: float, rate: float) -> float:
     return max(0.0, 1 - effect / rate)
 
 
-def _worse_p(before: IntArray, after: IntArray, runs: IntArray, seed: int) -> float:
+def _worse_p(before: IntArray, after: IntArray, runs: IntArray) -> float:
     """The two-sided p of one comparison of how many of the `runs` passed; 1 where it is not for the worse."""
     differences = (after - before) / runs
-    return sign_flip_test(differences, seed=seed) if differences.sum() < 0 else 1.0
+    return sign_flip_test(differences) if differences.sum() < 0 else 1.0
 
 
 def _is_lost(before: IntArray, after: IntArray, runs: IntArray, skills: int) -> bool:

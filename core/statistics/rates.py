@@ -111,7 +111,6 @@ def completion_interval(
     *,
     level: float = 0.95,
     method: IntervalMethod = "wilson_effective",
-    seed: int = DEFAULT_SEED,
 ) -> ConfidenceInterval:
     """The interval of the completion rate Σpassed/Σitems; its `method` is what was used.
 
@@ -130,7 +129,7 @@ def completion_interval(
         return _interval(wilson(rate, effective_size(passed, items, level=level), level=level), level, "wilson_effective")
     if np.ptp(passed / items) == 0:
         return _interval(wilson(rate, len(items), level=level), level, "wilson_tasks")
-    return _interval(cluster_bootstrap(passed, items, level=level, seed=seed), level, "cluster_bootstrap")
+    return _interval(cluster_bootstrap(passed, items, level=level), level, "cluster_bootstrap")
 
 
 def cluster_bootstrap(

@@ -152,25 +152,24 @@ def land_rows(
     name: TableName,
     file_id: str,
     rows: Sequence[Mapping[str, Any]],
-    day: date | None = None,
     *,
     kept: str = KEPT,
 ) -> str:
     """Write rows, under the names of the table's schema, into ``<name>/date=…/<file id>.parquet``; return where that is.
 
-    The id has the shape of a run id, and its day is the partition unless `day` is given. What was there under it is replaced as
+    The id has the shape of a run id, and its day is the partition. What was there under it is replaced as
     a whole. In object storage it is there when this returns. `kept` is what an error says of what is there, and how to go on.
 
     Raises:
         RunError: the store cannot be written; or its object storage cannot, and the rows are kept here.
     """
-    location = _write_rows(store, name, file_id, rows, day, kept)
+    location = _write_rows(store, name, file_id, rows, kept=kept)
     store.publish()
     return location
 
 
 def _write_rows(
-    store: Store, name: TableName, file_id: str, rows: Sequence[Mapping[str, Any]], day: date | None, kept: str = KEPT
+    store: Store, name: TableName, file_id: str, rows: Sequence[Mapping[str, Any]], day: date | None = None, *, kept: str = KEPT
 ) -> str:
     table = pa.Table.from_pylist([dict(row) for row in rows], schema=SCHEMAS[name])
     with explained(store.path, kept):

@@ -15,7 +15,7 @@ from eval_skills.core.models import SkillCompletionReport
 from eval_skills.core.models.base import Model, Rate
 from eval_skills.core.models.report import MISSING_KINDS
 from eval_skills.core.statistics.paired import smallest_effect
-from eval_skills.core.statistics.planning import SIGNIFICANCE, Counts, TaskChances, gate_rate, power
+from eval_skills.core.statistics.planning import DRAWS, SIGNIFICANCE, Counts, TaskChances, gate_rate, power
 from eval_skills.core.store import Store
 from eval_skills.engine.stored_runs.run_ids import resolve_run_id
 
@@ -194,10 +194,10 @@ def sample_of_reports(reports: Sequence[SkillCompletionReport]) -> StoredSample 
     return StoredSample("", [_counts(frame) for frame in frames], None, None, None) if frames else None
 
 
-def check_gate(sample: StoredSample, *, flakiness: float | None = None, draws: int = 400) -> GateCheck:
+def check_gate(sample: StoredSample, *, flakiness: float | None = None) -> GateCheck:
     """The false alarms and the power of `report diff --fail-on worse` between two evaluations like the stored one."""
     assumed = FLAKINESS if flakiness is None else flakiness
-    rates = {effect: gate_rate(sample.skills, effect, flakiness=assumed, draws=draws) for effect in (0.0, *CHECKED_EFFECTS)}
+    rates = {effect: gate_rate(sample.skills, effect, flakiness=assumed) for effect in (0.0, *CHECKED_EFFECTS)}
     return GateCheck(
         run_id=sample.run_id,
         skills=len(sample.skills),
@@ -205,7 +205,7 @@ def check_gate(sample: StoredSample, *, flakiness: float | None = None, draws: i
         runs=float(sample.together.items.mean()),
         false_alarms=rates.pop(0.0),
         found={f"{effect:g}": rate for effect, rate in rates.items()},
-        draws=draws,
+        draws=DRAWS,
     )
 
 

@@ -67,18 +67,18 @@ def jailed(program: str, *arguments: str, files_mb: int = 64, seccomp: int | Non
 WORKSPACE, BENCHMARK = "/workspace", "/benchmark"
 """Where the sandbox of a command has the folder that it works in, and the benchmark's."""
 
-_MAX_PROCESSES = 256
+_MAX_PROCESSES, _HOME_MB = 256, 64
 
 
-def jailed_command(command: str, workspace: Path, benchmark: Path | None, *, files_mb: int = 64) -> tuple[str, ...]:
+def jailed_command(command: str, workspace: Path, benchmark: Path | None) -> tuple[str, ...]:
     """What to start so that a command of the shell runs in the sandbox, in `workspace`, which it may write to.
 
     It sees the system's programs and Python's installation, read-only, the benchmark's folder likewise (``$BENCHMARK``), and an
-    empty home folder of `files_mb` MiB. There is no network. Everything that it starts ends with it, or with the process that
+    empty home folder of `_HOME_MB` MiB. There is no network. Everything that it starts ends with it, or with the process that
     started it.
     """
     words = ["--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL", "--clearenv", *_system()]
-    words += ["--proc", "/proc", "--dev", "/dev", "--size", str(files_mb * _MIB), "--tmpfs", "/tmp"]  # noqa: S108 - its own
+    words += ["--proc", "/proc", "--dev", "/dev", "--size", str(_HOME_MB * _MIB), "--tmpfs", "/tmp"]  # noqa: S108 - its own
     words += ["--bind", str(workspace), WORKSPACE]
     words += [] if benchmark is None else ["--ro-bind", str(benchmark), BENCHMARK, "--setenv", "BENCHMARK", BENCHMARK]
     words += [word for place in _READ_ONLY for word in ("--remount-ro", place)]

@@ -52,9 +52,9 @@ def _results(response: SkillResponse) -> Iterator[Any]:
         yield from _each(next(parsed_json(result), result))
 
 
-def materials_of(contexts: tuple[str, ...], first: int = 1) -> tuple[Material, ...]:
-    """The contexts as a model is shown them, numbered from `first`."""
-    return tuple(Material.of(f"context {number}", text) for number, text in enumerate(contexts, first))
+def materials_of(contexts: tuple[str, ...]) -> tuple[Material, ...]:
+    """The contexts as a model is shown them, numbered from 1."""
+    return tuple(Material.of(f"context {number}", text) for number, text in enumerate(contexts, 1))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
