@@ -169,10 +169,10 @@ def _passed_over(path: Path) -> Iterator[bytes]:
     looked = 0
     while waiting:
         folder, counts = waiting.pop()
-        about = os.stat(folder)
-        if (about.st_dev, about.st_ino) in seen:  # a link that leads back
+        own = os.stat(folder)
+        if (own.st_dev, own.st_ino) in seen:  # a link that leads back
             continue
-        seen.add((about.st_dev, about.st_ino))
+        seen.add((own.st_dev, own.st_ino))
         with os.scandir(folder) as entries:
             for entry in entries:
                 if (looked := looked + 1) > MAX_PASSED_OVER:
@@ -180,17 +180,22 @@ def _passed_over(path: Path) -> Iterator[bytes]:
                 if entry.name in _CACHES or entry.name.endswith(".pyc"):
                     continue
                 is_link = entry.is_symlink()
-                try:
-                    about = entry.stat()
-                except OSError:
-                    if not is_link:
-                        raise
-                    yield os.fsencode(f"{entry.path}:gone")  # the link leads nowhere
-                    continue
-                if stat.S_ISDIR(about.st_mode):
+                if (about := _stat_of(entry)) is None:
+                    yield os.fsencode(f"{entry.path}:gone")
+                elif stat.S_ISDIR(about.st_mode):
                     waiting.append((entry.path, counts or is_link or entry.name in _INSTALLED))
                 elif stat.S_ISREG(about.st_mode) and (counts or is_link or about.st_size > MAX_HASHED_BYTES):
                     yield os.fsencode(f"{entry.path}:{about.st_size}:{about.st_ino}:{about.st_mtime_ns}:{about.st_ctime_ns}")
+
+
+def _stat_of(entry: os.DirEntry[str]) -> os.stat_result | None:
+    """What an entry, or what it links to, is; None of a link that leads nowhere."""
+    try:
+        return entry.stat()
+    except OSError:
+        if not entry.is_symlink():
+            raise
+        return None
 
 
 def _raise(error: OSError) -> None:

@@ -146,18 +146,21 @@ class EventLoopTaskRunner(TaskRunner[PrefectFuture[Any]]):
         try:
             for start in range(0, len(values), PART):
                 part = values[start : start + PART]
-                for _ in part:
-                    while may_go_on():
-                        if self._gate.wait(WAIT_S) and queue.acquire(timeout=WAIT_S):
-                            break
-                    else:
-                        return
+                if not all(self._got_place(queue, may_go_on) for _ in part):
+                    return
                 for labelled, run in groupby(part, key=lambda value: frozenset(labels(value))):
                     with tags(*labelled):
                         futures = cast("Iterable[LoopFuture]", task.map(list(run), **fixed))
                     yield from futures
         finally:
             self._queue = None
+
+    def _got_place(self, queue: threading.Semaphore, may_go_on: Callable[[], bool]) -> bool:
+        """Wait until one more may be submitted; False: `may_go_on` ended the wait."""
+        while may_go_on():
+            if self._gate.wait(WAIT_S) and queue.acquire(timeout=WAIT_S):
+                return True
+        return False
 
     def wait_for(self, future: LoopFuture, meanwhile: Callable[[], object] = lambda: None) -> None:
         """Return when the task run has ended, or raise what ends the flow run before; `meanwhile` is called now and then."""

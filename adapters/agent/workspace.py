@@ -15,7 +15,7 @@ import stat
 import tempfile
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -187,29 +187,34 @@ def _files(fd: int, entries: _Budget) -> Iterator[_Seen]:
     pending: list[tuple[str, ...]] = [()]
     while pending:
         parts = pending.pop()
-        try:
-            folder = _open_below(fd, parts, os.O_DIRECTORY)
-        except OSError:  # unreadable, or gone meanwhile
-            continue
-        try:
-            with os.scandir(folder) as listed:
-                for entry in listed:
-                    if not entries.take(1):
-                        raise _TooMuch(f"it holds more than {MAX_ENTRIES:,} entries")
-                    if entry.is_dir(follow_symlinks=False):
-                        if entry.name in LEFT_OUT_FOLDERS:
-                            continue
-                        if len(parts) >= MAX_DEPTH:
-                            raise _TooMuch(f"its folders nest deeper than {MAX_DEPTH} levels")
-                        pending.append((*parts, entry.name))
-                    elif entry.is_file(follow_symlinks=False):
-                        yield _seen((*parts, entry.name), entry.stat(follow_symlinks=False))
-                    elif entry.is_symlink() and (led := _led_to(fd, here, (*parts, entry.name))) is not None:
-                        yield led
-        except OSError:
-            continue
-        finally:
-            os.close(folder)
+        with suppress(OSError), _listing(fd, parts) as listed:  # a folder may be unreadable, or gone meanwhile
+            for entry in listed:
+                if not entries.take(1):
+                    raise _TooMuch(f"it holds more than {MAX_ENTRIES:,} entries")
+                place = (*parts, entry.name)
+                if entry.is_dir(follow_symlinks=False) and entry.name not in LEFT_OUT_FOLDERS:
+                    pending.append(_not_too_deep(place))
+                elif entry.is_file(follow_symlinks=False):
+                    yield _seen(place, entry.stat(follow_symlinks=False))
+                elif entry.is_symlink() and (led := _led_to(fd, here, place)) is not None:
+                    yield led
+
+
+@contextmanager
+def _listing(fd: int, parts: tuple[str, ...]) -> Iterator[Iterator[os.DirEntry[str]]]:
+    """The entries of a folder below an open one."""
+    folder = _open_below(fd, parts, os.O_DIRECTORY)
+    try:
+        with os.scandir(folder) as listed:
+            yield listed
+    finally:
+        os.close(folder)
+
+
+def _not_too_deep(folder: tuple[str, ...]) -> tuple[str, ...]:
+    if len(folder) > MAX_DEPTH:
+        raise _TooMuch(f"its folders nest deeper than {MAX_DEPTH} levels")
+    return folder
 
 
 def _seen(parts: tuple[str, ...], about: os.stat_result) -> _Seen:
