@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Group, Parameter
 
@@ -18,6 +18,7 @@ from eval_skills.core.errors import UsageError
 if TYPE_CHECKING:
     from eval_skills.scaffolding.draft import Draft
     from eval_skills.scaffolding.names import SkillName
+    from eval_skills.scaffolding.openapi.operation import Choice
 
 SKILL, DOCUMENT = Group("The skill", sort_key=1), Group("From an OpenAPI document", sort_key=2)
 SERVER = Group("From an MCP server", sort_key=3)
@@ -90,43 +91,57 @@ def create_command(
 
     Example: eval-skills create --name csv-totals --from-template agent_skill
     """
-    from eval_skills.scaffolding.draft import write_drafts
-    from eval_skills.scaffolding.names import skill_name
-
     if from_mcp is not None and from_openapi is not None:
         raise UsageError("--from-mcp and --from-openapi both say what to create; give one of them")
+    template = {"from_template": from_template, "description": description}
     if from_openapi is not None:
-        own = typed(
-            {"from_template": from_template, "description": description}
-        )  # what is configured is for the other kind of call
-        if any(value is not None for value in own.values()):
-            raise UsageError("--from-template and --description cannot stand beside --from-openapi, whose document says both")
+        _refuse_typed(template, "--from-template and --description cannot stand beside --from-openapi, whose document says both")
         folder = output_folder(output_dir)
-        if operation is not None and any(value is not None for value in (tag, path, limit)):
-            raise UsageError("--operation names one operation, and --tag, --path and --limit choose several; give one kind")
-        if limit is not None and limit < 1:
-            raise UsageError(f"--limit is {limit}; give a number of operations from 1")
-        choice = (tuple(tag or ()), path, limit)
+        choice = _choice(operation, tag, path, limit)
         return create_from_openapi(
             from_openapi, folder, name=name, operation=operation, choice=choice, base_url=base_url, force=force
         )
-    if any(value is not None for value in typed({"tag": tag, "path": path, "limit": limit}).values()):
-        raise UsageError("--tag, --path and --limit are about an OpenAPI document; name it with --from-openapi")
+    _refuse_typed(
+        {"tag": tag, "path": path, "limit": limit},
+        "--tag, --path and --limit are about an OpenAPI document; name it with --from-openapi",
+    )
     if operation is not None or base_url is not None:
         raise UsageError("--operation and --base-url are about an OpenAPI document; name it with --from-openapi")
     if from_mcp is not None:
-        if any(value is not None for value in typed({"from_template": from_template, "description": description}).values()):
-            raise UsageError("--from-template and --description cannot stand beside --from-mcp, whose server says both")
+        _refuse_typed(template, "--from-template and --description cannot stand beside --from-mcp, whose server says both")
         folder = output_folder(output_dir)
         return create_from_mcp(from_mcp, folder, name=name, pass_env=pass_env, auth_token_env=auth_token_env, force=force)
     if pass_env is not None or auth_token_env is not None:
         raise UsageError("--pass-env and --auth-token-env are about an MCP server; name it with --from-mcp")
     if name is None:
         raise UsageError("--name is required: name the new skill")
+    return _create(name, from_template or "http_request", output_dir, description, force=force)
+
+
+def _refuse_typed(options: dict[str, Any], why: str) -> None:
+    """Refuse options of another kind of call; where one is merely configured, it is for calls of that kind."""
+    if any(value is not None for value in typed(options).values()):
+        raise UsageError(why)
+
+
+def _choice(operation: str | None, tag: list[str] | None, path: str | None, limit: int | None) -> Choice:
+    from eval_skills.scaffolding.openapi.operation import Choice
+
+    if operation is not None and any(value is not None for value in (tag, path, limit)):
+        raise UsageError("--operation names one operation, and --tag, --path and --limit choose several; give one kind")
+    if limit is not None and limit < 1:
+        raise UsageError(f"--limit is {limit}; give a number of operations from 1")
+    return Choice(tuple(tag or ()), path, limit)
+
+
+def _create(name: str, template: Template, output_dir: Path | None, description: str | None, *, force: bool) -> int:
+    from eval_skills.scaffolding.draft import write_drafts
+    from eval_skills.scaffolding.names import skill_name
+
     named = skill_name(name)
-    if from_template == AGENT_SKILL:
+    if template == AGENT_SKILL:
         return _create_agent_skill(named, output_folder(output_dir), description, force=force)
-    draft = _from_template(named, from_template or "http_request", output_folder(output_dir), description)
+    draft = _from_template(named, template, output_folder(output_dir), description)
     write_drafts([draft], force=force)
     _show(named, draft)
     return 0

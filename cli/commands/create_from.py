@@ -1,8 +1,5 @@
-"""``eval-skills create --from-mcp``: a skill for each tool of a server.
-
-``eval-skills create --from-openapi``: a skill for each operation of a document.
-
-The skills that an MCP server offers, for the commands that name one.
+"""``eval-skills create`` from what is there: ``--from-mcp`` makes a skill of each tool of a server, ``--from-openapi`` of each
+operation of a document. `offered_skills` is also for other commands that name an MCP server.
 """
 
 from __future__ import annotations
@@ -24,6 +21,7 @@ if TYPE_CHECKING:
     from eval_skills.core.models import Skill
     from eval_skills.scaffolding.draft import Draft
     from eval_skills.scaffolding.openapi import Imported
+    from eval_skills.scaffolding.openapi.operation import Choice
 
 
 def create_from_mcp(
@@ -32,8 +30,8 @@ def create_from_mcp(
     *,
     name: str | None,
     pass_env: Sequence[str] | None,
+    auth_token_env: str | None,
     force: bool,
-    auth_token_env: str | None = None,
 ) -> int:
     """Write a ``skill.json`` for each tool of `server` into `folder`, or for the one tool `name`."""
     from eval_skills.scaffolding.draft import write_drafts
@@ -101,22 +99,18 @@ def create_from_openapi(
     *,
     name: str | None,
     operation: str | None,
-    choice: tuple[tuple[str, ...], str | None, int | None] = ((), None, None),
+    choice: Choice,
     base_url: str | None,
     force: bool,
 ) -> int:
-    """Write the skills of `document` into `folder`, and say what they need and what was left out.
-
-    `choice` are the tags, the path and the limit of the operations.
-    """
+    """Write the skills of `document` into `folder`, and say what they need and what was left out."""
     from eval_skills.scaffolding.draft import write_drafts
     from eval_skills.scaffolding.names import skill_name
     from eval_skills.scaffolding.openapi import import_openapi
-    from eval_skills.scaffolding.openapi.operation import Choice
 
     named = skill_name(name) if name is not None else None
     imported = import_openapi(
-        document, folder, operation=operation, choice=Choice(*choice), name=named, base_url=base_url, tell=_progress()
+        document, folder, operation=operation, choice=choice, name=named, base_url=base_url, tell=_progress()
     )
     write_drafts(imported.drafts, force=force)
     _show_openapi(imported)
@@ -153,7 +147,7 @@ _NAMED = 3
 """So many malformed tools are named; of more, how many."""
 
 
-def offered_skills(option: str, server: str, pass_env: Sequence[str] | None, auth_token_env: str | None = None) -> list[Skill]:
+def offered_skills(option: str, server: str, pass_env: Sequence[str] | None, auth_token_env: str | None) -> list[Skill]:
     """The tools of the server that a command or URL names, as skills that call it.
 
     A program gets the variables `pass_env`; a URL the bearer token that the variable `auth_token_env` holds.
@@ -234,7 +228,6 @@ def _access(server: str, pass_env: Sequence[str] | None, auth_token_env: str | N
 
 
 def _refuse_unset(option: str, names: Sequence[str]) -> None:
-
     for name in names:
         try:
             variable_name(name)
