@@ -93,22 +93,41 @@ def nightly_command(
 
     Example: eval-skills nightly --suites suites.yaml --resume latest
     """
-    from eval_skills.core.diff.gate import NON_INFERIORITY_MARGIN
     from eval_skills.engine.nightly.request import NightlyRequest
+
+    tolerated = _tolerated(fail_on, margin)
+    own = flags_of(suites=suites, baseline=baseline, confirm_runs=confirm_runs, keep_days=keep_days, resume=resume)
+    options = configured_options(FlowOptions, {}, without=OF_THE_SUITE)
+    config = current().config(flags_of(store=store, exit_on_fail=exit_on_fail))
+    request = request_of(NightlyRequest, {**own, "store": config.store, "options": options})
+    summary, lost = _night(request, f"nightly --suites {quote(str(suites))}")
+    unproven = [] if tolerated is None else summary.unproven(tolerated)
+    passed = summary.gate_passed and not unproven
+    gate = config.exit_on_fail or fail_on is not None
+    _show(summary, passed=passed if gate else None, unproven=unproven)
+    if (missing := _missing_in_prefect(summary, lost)) is not None:
+        current().remark(missing, style="red")
+        return UNFINISHED
+    if gate and not passed:
+        return GATE_FAILED
+    return UNFINISHED if summary.nothing_ran else 0
+
+
+def _tolerated(fail_on: FailOn | None, margin: float | None) -> float | None:
+    """The loss that `--fail-on not-proven` tolerates; None without it."""
+    from eval_skills.core.diff.gate import NON_INFERIORITY_MARGIN
 
     if margin is not None and fail_on != "not-proven":
         raise UsageError("--margin is what --fail-on not-proven tolerates; give both, or neither")
     if margin is not None and not 0 <= margin <= 1:
         raise UsageError(f"--margin: give a share from 0 to 1, as 0.02 for 2 percentage points; got {margin:g}")
-    own = flags_of(suites=suites, baseline=baseline, confirm_runs=confirm_runs, keep_days=keep_days, resume=resume)
-    options = configured_options(FlowOptions, {}, without=OF_THE_SUITE)
-    config = current().config(flags_of(store=store, exit_on_fail=exit_on_fail))
-    request = request_of(NightlyRequest, {**own, "store": config.store, "options": options})
-    gate = config.exit_on_fail or fail_on is not None
-    tolerated = (NON_INFERIORITY_MARGIN if margin is None else margin) if fail_on == "not-proven" else None
-    again, lost = f"nightly --suites {quote(str(suites))}", None
+    return (NON_INFERIORITY_MARGIN if margin is None else margin) if fail_on == "not-proven" else None
+
+
+def _night(request: NightlyRequest, again: str) -> tuple[NightSummary, Unrecorded | None]:
+    """The night, and the loss of Prefect on the way, if there was one; `again` is the command that continues the night."""
     try:
-        ended = call_recorded(
+        summary: NightSummary = call_recorded(
             "nightly",
             request,
             meanwhile=lambda: _check(request),
@@ -116,21 +135,20 @@ def nightly_command(
         )
     except Unrecorded as error:
         lost = error  # what goes wrong from here on is not caused by it
-    summary: NightSummary = ended if lost is None else _finished_here(request, lost, again)
-    unproven = [] if tolerated is None else summary.unproven(tolerated)
-    passed = summary.gate_passed and not unproven
-    _show(summary, passed=passed if gate else None, unproven=unproven)
+    else:
+        return summary, None
+    return _finished_here(request, lost, again), lost
+
+
+def _missing_in_prefect(summary: NightSummary, lost: Unrecorded | None) -> str | None:
+    """What Prefect does not have of a night that is complete; None where it has all."""
     if lost is not None:
         missing = "Prefect's records of it are not, and it has no artifacts and events there"
-        current().remark(f"night {lost.run_id} is complete; {missing} ({lost.reason})", style="red")
-        return UNFINISHED
+        return f"night {lost.run_id} is complete; {missing} ({lost.reason})"
     if summary.unrecorded is not None:
         missing = "Prefect's records of it are not, and its last events may be missing there"
-        current().remark(f"night {summary.night_id} is complete; {missing} ({summary.unrecorded})", style="red")
-        return UNFINISHED
-    if gate and not passed:
-        return GATE_FAILED
-    return UNFINISHED if summary.nothing_ran else 0
+        return f"night {summary.night_id} is complete; {missing} ({summary.unrecorded})"
+    return None
 
 
 def _check(request: NightlyRequest) -> None:
