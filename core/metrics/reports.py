@@ -114,13 +114,14 @@ def skill_reports(
     *,
     task_results: bool = True,
     whole: WholeRows | None = None,
+    level: float = 0.95,
 ) -> list[SkillCompletionReport]:
     """One report per skill (``id@version``) in `items`, by id and version; no items, no reports.
 
     `items` has one row per skill, task and run, with the columns skill_id, skill_version, task_id, run_index, status, score (of
     errors and timeouts it may be unknown: they earn 0), latency_ms (ms, NaN where unknown) and, where known, the other columns of
     the store's items. Neither the order of the rows nor the frame's index changes a figure. `timeout_ms` scales the latency in
-    the composite score where the benchmark has no `max_latency_ms`. With `task_results` false
+    the composite score where the benchmark has no `max_latency_ms`; `level` is that of the intervals. With `task_results` false
     the reports hold the figures alone, which is what large tables want; `whole` gives the rows that they show where `items` has
     but the columns of figures, a part at a time.
 
@@ -142,6 +143,7 @@ def skill_reports(
         rated=_rated(table, benchmark),
         benchmark=benchmark,
         timeout_ms=timeout_ms,
+        level=level,
     )
     return [aggregation.report(index, rows, with_results=task_results) for index, rows in enumerate(table.rows_of_skills())]
 
@@ -166,6 +168,7 @@ class _Aggregation:
     rated: Groups
     benchmark: Benchmark
     timeout_ms: float
+    level: float
 
     def report(self, index: int, rows: slice, *, with_results: bool) -> SkillCompletionReport:
         skill_id, version = self.table.skills[index]
@@ -211,7 +214,7 @@ class _Aggregation:
             error_rate=counts.error_rate,
             consistency_score=consistency_score(self._run_rates(rows)) if counts.has_verdict else None,
             composite_score=composite_score(counts.completion_rate, counts.error_rate, p95_ms, max_latency_ms),
-            confidence_interval=counts.interval(),
+            confidence_interval=counts.interval(self.level),
             pass_at_k=counts.pass_at_k(k),
             pass_hat_k=counts.pass_hat_k(k),
             flake_rate=counts.flake_rate,
@@ -242,7 +245,7 @@ class _Aggregation:
             completion_rate=counts.completion_rate,
             partial_score=counts.partial_score(asked),
             error_rate=counts.error_rate,
-            confidence_interval=counts.interval(),
+            confidence_interval=counts.interval(self.level),
             items=counts.total,
             tasks=len(counts.task),
         )

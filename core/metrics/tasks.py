@@ -106,9 +106,9 @@ class TaskCounts:
         """The mean over tasks of the chance that all of `k` runs pass; None as `pass_at_k`."""
         return None if not self.has_verdict else mean_over_tasks(pass_hat_k, self.passed, self.items, k)
 
-    def interval(self) -> ConfidenceInterval:
+    def interval(self, level: float) -> ConfidenceInterval:
         """Of the completion rate, with the task as the unit."""
-        return completion_interval(self.passed, self.items)
+        return completion_interval(self.passed, self.items, level=level)
 
 
 def count_tasks(table: ItemTable, task_weights: FloatArray) -> list[TaskCounts]:

@@ -13,6 +13,7 @@ from eval_skills.core.diff.model import ReportDiff, SkillDiff
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.metrics.reports import skill_reports
 from eval_skills.core.models import Benchmark, SkillCompletionReport
+from eval_skills.core.statistics.rates import DEFAULT_SEED
 from tests.tables import each_row
 
 Outcome = Mapping[str, str]
@@ -60,6 +61,11 @@ def diff(before: Outcome, after: Outcome, **options: Any) -> SkillDiff:
 
 def each(count: int, runs: str) -> dict[str, str]:
     return {f"t{index}": runs for index in range(count)}
+
+
+def test_the_seed_is_that_of_the_draws() -> None:
+    statistics = [diff(BEFORE, AFTER, **options).statistics for options in ({}, {"seed": 7})]
+    assert [found and found.seed for found in statistics] == [DEFAULT_SEED, 7]
 
 
 def test_the_statistics_of_the_example() -> None:

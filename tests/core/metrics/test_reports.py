@@ -247,6 +247,13 @@ def test_the_report_says_what_it_was_computed_by() -> None:
     }
 
 
+def test_the_level_is_that_of_every_interval() -> None:
+    (only,) = skill_reports(items(EXAMPLE), benchmark(), 100, level=0.8)
+    interval, usual = only.summary.confidence_interval, report(EXAMPLE).summary.confidence_interval
+    assert (interval.level, usual.level) == (0.8, 0.95)
+    assert usual.lower < interval.lower < interval.upper < usual.upper
+
+
 def test_figures_alone_without_task_results() -> None:
     frame = items(EXAMPLE, started_at=datetime(2026, 5, 4, tzinfo=UTC))
     (full,) = skill_reports(frame, benchmark(), 100)
@@ -297,5 +304,5 @@ def test_text_columns_of_any_kind_give_the_same(dtype: str) -> None:
 
 def test_sparse_items_give_the_same_as_dense_ones() -> None:
     sparse = pd.concat([items({f"t{index}": "pf"}, skill_id=f"s{index}", run_index=[index, index + 900]) for index in range(40)])
-    for each in skill_reports(sparse, benchmark(), 100):
-        assert (each.summary.completion_rate, each.summary.consistency_score, each.summary.flake_rate) == (0.5, 0.5, 1.0)
+    found = [each.summary for each in skill_reports(sparse, benchmark(), 100)]
+    assert [(each.completion_rate, each.consistency_score, each.flake_rate) for each in found] == [(0.5, 0.5, 1.0)] * 40
