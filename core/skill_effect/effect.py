@@ -14,7 +14,6 @@ from eval_skills.core.models.report import is_missing
 from eval_skills.core.skill_effect.figures import by_task, figures_of, is_unanswered, task_rates
 from eval_skills.core.skill_effect.model import ARMS, SAME, Arm, ArmComparison, SkillEffect, TaskEffect, Undiscerning
 from eval_skills.core.skill_effect.remarks import problems_of, remarks_of
-from eval_skills.core.statistics.rates import DEFAULT_SEED
 
 
 def skill_effect(
@@ -27,7 +26,6 @@ def skill_effect(
     checks: Mapping[str, Mapping[str, str]] | None = None,
     copies: Mapping[str, str] | None = None,
     sources: Sequence[str] = (),
-    seed: int = DEFAULT_SEED,
 ) -> SkillEffect:
     """The effect of the Agent Skills `names`, from the report of each arm.
 
@@ -52,7 +50,7 @@ def skill_effect(
         agent=agent,
         model=model,
         arms=arms,
-        comparisons=list(_comparisons(reports, [arm for arm in present if arm != "with"], seed)),
+        comparisons=list(_comparisons(reports, [arm for arm in present if arm != "with"])),
         tasks=tasks,
         undiscerning=list(_undiscerning([reports[arm] for arm in present], checks or {})),
         problems=problems_of(reports, names, sources),
@@ -60,9 +58,9 @@ def skill_effect(
     )
 
 
-def _comparisons(reports: Mapping[Arm, SkillCompletionReport], others: Sequence[Arm], seed: int) -> Iterator[ArmComparison]:
+def _comparisons(reports: Mapping[Arm, SkillCompletionReport], others: Sequence[Arm]) -> Iterator[ArmComparison]:
     answered = {arm: _answered_only(reports[arm]) for arm in ("with", *others)}
-    diffs, of_answers = _diffs(reports, others, "bounds", seed), _diffs(answered, others, "ignore", seed)
+    diffs, of_answers = _diffs(reports, others, "bounds"), _diffs(answered, others, "ignore")
     for arm, diff, other in zip(others, diffs, of_answers, strict=True):
         (found,), (alone,) = diff.skills, other.skills
         is_whole = answered["with"] is reports["with"] and answered[arm] is reports[arm]
@@ -74,13 +72,11 @@ def _comparisons(reports: Mapping[Arm, SkillCompletionReport], others: Sequence[
         )
 
 
-def _diffs(
-    reports: Mapping[Arm, SkillCompletionReport], others: Sequence[Arm], missing: MissingRule, seed: int
-) -> list[ReportDiff]:
+def _diffs(reports: Mapping[Arm, SkillCompletionReport], others: Sequence[Arm], missing: MissingRule) -> list[ReportDiff]:
     ours = reports["with"]
     return judged_together(
         [
-            diff_reports([reports[arm]], [ours], mapping={reports[arm].skill_key: ours.skill_key}, missing=missing, seed=seed)
+            diff_reports([reports[arm]], [ours], mapping={reports[arm].skill_key: ours.skill_key}, missing=missing)
             for arm in others
         ]
     )
