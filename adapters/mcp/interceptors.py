@@ -1,7 +1,7 @@
 """Messages between the SDK and a server, seen on their way and changed in place where needed.
 
 `Handshake` offers an older protocol version to a server that refuses the newest; `ServerRequests` notes what a server asks of us
-(sampling, roots, elicitation) that no script answers; `ToolChanges` whether it told of a change of its tools.
+(sampling, roots, elicitation) that no script answers; `ToolChanges` whether it reported a change of its tools.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ import mcp_types
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 if TYPE_CHECKING:
-    import mcp_types
     from mcp.client._transport import ReadStream, TransportStreams, WriteStream
     from mcp.shared.message import SessionMessage
 
@@ -160,11 +159,11 @@ class ServerRequests(MessageInterceptor):
 
 
 class ToolChanges(MessageInterceptor):
-    """Whether the server told of a change of its list of tools since `told` was last set to False."""
+    """Whether the server reported a change of its list of tools since `reported` was last set to False."""
 
     def __init__(self) -> None:
-        self.told = False
+        self.reported = False
 
     def on_received(self, message: mcp_types.JSONRPCMessage) -> None:
         """Remember the notification."""
-        self.told |= isinstance(message, mcp_types.JSONRPCNotification) and message.method == _TOOLS_CHANGED
+        self.reported |= isinstance(message, mcp_types.JSONRPCNotification) and message.method == _TOOLS_CHANGED

@@ -214,5 +214,4 @@ def _unused(judging: JudgeFlags, plan: BackfillPlan) -> list[str]:
 
 
 def _announced(periods: int, pending: int) -> str:
-
     return f"{plural(periods, 'period')}: {pending} to do, {periods - pending} up to date"

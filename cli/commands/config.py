@@ -18,7 +18,6 @@ from eval_skills.core.redaction import Redaction
 if TYPE_CHECKING:
     from eval_skills.cli.configuration import Winner
     from eval_skills.core.config import LayeredConfig
-    from eval_skills.core.redaction import Redaction
 
 config_app = App(name="config", help="Show and set the configuration. Keys are dotted: llm.model.")
 
@@ -104,7 +103,6 @@ def _check_formats(key: str, value: str) -> None:
 
 
 def _target(*, project: bool) -> Path:
-
     given = current().config_path
     if given is not None and project:
         raise UsageError("--config and --project name two files to write to; give one of them")
@@ -112,7 +110,6 @@ def _target(*, project: bool) -> Path:
 
 
 def _show_set(key: str, value: Any, path: Path) -> None:
-
     layers = current().layers({})
     origin = layers.origin(key)
     if current().json:
@@ -138,7 +135,6 @@ def _winners(key: str, layers: LayeredConfig) -> list[Winner]:
 
 def _redaction(layers: LayeredConfig) -> Redaction:
     """What must not be printed: the values of the variables that the configuration names as secrets."""
-
     return Redaction.of_variables([*layers.config.secrets, layers.config.llm.api_key_env])
 
 

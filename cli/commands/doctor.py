@@ -19,7 +19,6 @@ from eval_skills.core.documents.loading import validate
 from eval_skills.core.errors import ConfigError, InputError, UsageError
 
 if TYPE_CHECKING:
-    from eval_skills.core.config import Config
     from eval_skills.core.environment import Check
 
 UNHEALTHY = 1
@@ -102,7 +101,6 @@ def _suites() -> Path | None:
 
 def _placed(check: Check) -> Check:
     """The check with the place in the configuration for options that were not typed."""
-
     return replace(check, found=current().placed(check.found), remedy=current().placed(check.remedy))
 
 

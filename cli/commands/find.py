@@ -106,7 +106,6 @@ def _offered(mcp: str | None, pass_env: list[str] | None, auth_token_env: str | 
 
 def check_adapter(adapter: str | None) -> None:
     """Refuse an adapter type that does not exist."""
-
     if adapter is not None and adapter not in ADAPTER_TYPES:
         raise UsageError(
             f"--adapter {adapter!r} is unknown{nearest(adapter, ADAPTER_TYPES)}; valid are {', '.join(ADAPTER_TYPES)}"
@@ -114,14 +113,12 @@ def check_adapter(adapter: str | None) -> None:
 
 
 def _check_rate(min_completion: float | None) -> None:
-
     if min_completion is not None and not 0 <= min_completion <= 1:
         raise UsageError(f"--min-completion is {min_completion}; give a rate from 0 to 1")
 
 
 def _show(skills: list[Skill], invalid: list[InvalidSkill], last: LastRuns, texts: dict[str, str]) -> None:
     """`texts`: the SKILL.md of each skill that has one, by its folder."""
-
     if current().json:
         entries = [_entry(skill, last, texts.get(str(skill.folder))) for skill in skills]
         print_json({"skills": entries, "invalid": [_broken(bad) for bad in invalid]})

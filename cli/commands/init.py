@@ -57,7 +57,6 @@ def init_command(
 
 def _configuration_in(root: Path) -> LayeredConfig:
     """The configuration that a `run` in `root` would see; a file that cannot be used is refused before anything is written."""
-
     given = current().config_path
     path = given.absolute() if given else None
     return load_config(

@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from eval_skills.cli.output.monitor import MonitorGate
-    from eval_skills.engine.monitor.request import MonitorRequest
-    from eval_skills.engine.monitor.summary import MonitorSummary
-
 import json
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Group, Parameter
 
@@ -23,6 +16,11 @@ from eval_skills.cli.options import HOW, RESULTS, JudgeFlags, Results, decimal, 
 from eval_skills.cli.requests import configured_options, flags_of, request_of, unused_judge_options
 from eval_skills.cli.running import GATE_FAILED, UNFINISHED, call_recorded, interrupted
 from eval_skills.core.errors import UsageError
+
+if TYPE_CHECKING:
+    from eval_skills.cli.output.monitor import MonitorGate
+    from eval_skills.engine.monitor.request import MonitorRequest
+    from eval_skills.engine.monitor.summary import MonitorSummary
 
 SAMPLED = Group("What is sampled", sort_key=1)
 JUDGED = Group("How it is judged", sort_key=2)
@@ -180,7 +178,6 @@ def _fields(pairs: list[str]) -> dict[str, str]:
 
 
 def _expectation(text: str | None) -> Any:
-
     if text is None:
         return None
     try:

@@ -103,7 +103,6 @@ def _leave() -> None:
 
 
 def _print(table: pa.Table, *, as_csv: bool) -> None:
-
     rows = [  # in small batches: the conversion of one is not interrupted
         row
         for batch in table.to_batches(max_chunksize=_ROWS_AT_A_TIME)
@@ -121,7 +120,6 @@ def _print(table: pa.Table, *, as_csv: bool) -> None:
 
 
 def _refuse_twins(names: list[str]) -> None:
-
     for name in names:
         if names.count(name) > 1:
             raise UsageError(f"two columns are named {name!r}, and an object holds a name once; rename one with AS")

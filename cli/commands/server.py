@@ -66,7 +66,6 @@ def status() -> int:
 
 
 def _show(state: dict[str, str | int | bool | None]) -> int:
-
     if current().json:
         print_json(state)
     else:
@@ -146,7 +145,6 @@ def _use_lasting_api() -> str:
 
 
 def _show_deployments(entries: list[DeploymentEntry], url: str) -> None:
-
     if current().json:
         print_json({"url": url, "deployments": [{"deployment": each.full_name, **each.to_json()} for each in entries]})
         return

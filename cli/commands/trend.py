@@ -98,7 +98,6 @@ def trend_command(
 
 
 def _check(limit: int, output: Path | None) -> None:
-
     if limit < 1:
         raise UsageError(f"--limit {limit}: give at least 1, or leave it out for {ROWS_SHOWN}")
     if output is None:

@@ -86,7 +86,6 @@ def _document(summary: BackfillSummary, output: Path | None) -> dict[str, Any]:
 
 
 def _camel(row: dict[str, Any]) -> dict[str, Any]:
-
     return {to_camel(name): _plain(row.get(name)) for name in COMPARISON_SCHEMA.names}
 
 

@@ -33,7 +33,6 @@ TASKS = (
 
 def show_benchmarks(found: list[Benchmark], invalid: list[dict[str, str]]) -> None:
     """A row for each benchmark; `invalid` are the ids of the malformed ones and the reasons why they are."""
-
     if current().json:
         print_json({"benchmarks": [_entry(benchmark) for benchmark in found], "invalid": invalid})
         return
@@ -45,7 +44,6 @@ def show_benchmarks(found: list[Benchmark], invalid: list[dict[str, str]]) -> No
 
 def show_benchmark(benchmark: Benchmark) -> None:
     """One benchmark, and a row for each of its tasks."""
-
     tasks = [_task(task) for task in benchmark.tasks]
     if current().json:
         more = {"description": benchmark.description, "domain": benchmark.domain, "maxLatencyMs": benchmark.max_latency_ms}
@@ -101,7 +99,6 @@ def show_import(imported: Imported, written: list[Path]) -> None:
 
 
 def _entry(benchmark: Benchmark) -> dict[str, Any]:
-
     tags, rated = count_tags(benchmark.tasks), count_complexity(benchmark.tasks)
     return {
         "id": benchmark.id,

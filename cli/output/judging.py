@@ -29,7 +29,6 @@ _SHOWN = (
 
 def show_comparison(summary: ComparisonSummary) -> None:
     """The win rates, what the place did, and the verdict; or one JSON document."""
-
     if current().json:
         print_json(_document(summary))
         return
@@ -68,7 +67,6 @@ def _ties(summary: ComparisonSummary) -> str:
 
 
 def _print_rates(summary: ComparisonSummary) -> None:
-
     found = summary.figures
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for name in ("", "pairs", "share", "95 % interval"):
@@ -84,7 +82,6 @@ def _print_rates(summary: ComparisonSummary) -> None:
 
 def _print_deciding(summary: ComparisonSummary) -> None:
     """The first tasks that one side won in both orders, with what was said of them."""
-
     rows = [row for row in summary.rows if row["outcome"] in ("a", "b")]
     if not rows:
         return
@@ -128,7 +125,6 @@ def _pair(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _camel(row: dict[str, Any]) -> dict[str, Any]:
-
     return {to_camel(name): value for name, value in row.items()}
 
 
@@ -137,7 +133,6 @@ _COLUMNS = ("model", "A", "B", "tie", "no verdict", "as the panel", "first place
 
 def print_panel(summary: ComparisonSummary) -> None:
     """The table of the models, and the mean agreement; nothing where one vote is the verdict."""
-
     if not summary.members:
         return
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
@@ -171,7 +166,6 @@ _FIGURES = {
 
 def show_calibrations(outcome: CalibrationOutcome) -> None:
     """Per judge the figures and the table behind them; or one JSON document."""
-
     for remark in outcome.remarks:
         current().remark(remark)
     if current().json:
@@ -197,7 +191,6 @@ def _show_calibration(calibration: Calibration) -> None:
 
 
 def _print(rows: list[tuple[str, ...]], names: tuple[str, ...]) -> None:
-
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for name in names:
         table.add_column(name, justify="right" if name else "left")

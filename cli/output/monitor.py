@@ -97,7 +97,6 @@ def _rarer(summary: MonitorSummary) -> tuple[tuple[str, int], ...]:
 
 
 def _rate(figures: WindowFigures) -> str:
-
     if figures.pass_rate is None:
         return "no sample in the window"
     interval = shown.interval(figures.interval)

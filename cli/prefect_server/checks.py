@@ -98,7 +98,6 @@ def _version(url: str, answer: httpx.Response) -> Check:
 
 
 def _clock(answer: httpx.Response) -> list[Check]:
-
     try:
         theirs = parsedate_to_datetime(answer.headers["Date"])
     except (KeyError, ValueError):
@@ -111,7 +110,6 @@ def _clock(answer: httpx.Response) -> list[Check]:
 
 
 def _credentials() -> dict[str, str]:
-
     if key := os.environ.get("PREFECT_API_KEY"):
         return {"Authorization": f"Bearer {key}"}
     if basic := os.environ.get("PREFECT_API_AUTH_STRING"):

@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
-    from eval_skills.core.models import ItemResult
-    from eval_skills.core.redaction import Redaction
-
 ItemKey = tuple[str, str, int]
 """Skill key, task id, run index: what makes an item unique within its run."""
 

@@ -36,14 +36,11 @@ from datetime import UTC, date, datetime
 from functools import lru_cache
 from pathlib import Path
 from time import sleep
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from eval_skills.core.errors import UsageError
 from eval_skills.core.store.files import openness
 from eval_skills.core.store.remote.address import Address
-
-if TYPE_CHECKING:
-    from datetime import date
 
 TableName = Literal["items", "reports", "comparisons", "samples", "nights", "preferences", "calibrations", "labels"]
 

@@ -24,7 +24,7 @@ from eval_skills.core.store.parquet_files import READERS, as_rows, read_all, rea
 from eval_skills.core.store.schema import DATE_FIELD, SCHEMAS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable
 
     import pyarrow.dataset as ds
 

@@ -55,7 +55,6 @@ from eval_skills.scorers.judging.model import judge_secrets
 
 if TYPE_CHECKING:
     from eval_skills.core.diff.until import Decision
-    from eval_skills.core.models import Benchmark, Skill
     from eval_skills.core.models.task import Subject
     from eval_skills.engine.evaluation.baseline import Baseline
     from eval_skills.engine.evaluation.replaced import Replaced
