@@ -201,9 +201,9 @@ class Call:
         self.keys_twice([key])
 
     @property
-    def told(self) -> dict[str, Any] | None:
+    def conversation_data(self) -> dict[str, Any] | None:
         """What the skill is told of the conversation; None outside of one."""
-        return None if self.conversation is None else self.conversation.told
+        return None if self.conversation is None else self.conversation.data
 
     @property
     def time_to_first_token_ms(self) -> float | None:

@@ -45,7 +45,7 @@ class Conversation:
             self._left_out += 1
 
     @property
-    def told(self) -> dict[str, Any]:
+    def data(self) -> dict[str, Any]:
         """What a skill is told: ``{"id", "turn", "history": [{"input", "output"}, …]}``, with ``leftOut``, the number of turns
         that are too long ago, where there are some."""
         history = [said for _, said in self._history]
@@ -55,7 +55,7 @@ class Conversation:
     @property
     def copied(self) -> dict[str, Any]:
         """The same, for code of others in this process, which may change it."""
-        return deepcopy(self.told)
+        return deepcopy(self.data)
 
     def own(self, response: SkillResponse) -> SkillResponse:
         """The answer with the messages of this turn alone: many a skill repeats all that was said since the beginning."""

@@ -119,26 +119,26 @@ def flow_run_pages(server: ApiServer) -> str:
 
 @contextmanager
 def shown_while(line: str) -> Iterator[None]:
-    """A terminal shows what is done inside for as long as it is done; what else stderr is gets nothing."""
+    """A terminal shows the line for as long as what is inside takes; if stderr is no terminal, nothing is printed."""
     console = current().err()
     with console.status(line) if console.is_terminal else nullcontext():
         yield
 
 
 @contextmanager
-def told_while(line: str) -> Iterator[None]:
-    """The same; and where there is no terminal it is told once, if it takes longer than `SLOW_S`."""
+def announced_while(line: str) -> Iterator[None]:
+    """The same; where there is no terminal, the line is printed once if it takes longer than `SLOW_S`."""
     if current().err().is_terminal:
         with shown_while(line):
             yield
         return
-    teller = Timer(SLOW_S, current().remark, (line,), {"style": ""})
-    teller.daemon = True
-    teller.start()
+    announcement = Timer(SLOW_S, current().remark, (line,), {"style": ""})
+    announcement.daemon = True
+    announcement.start()
     try:
         yield
     finally:
-        teller.cancel()
+        announcement.cancel()
 
 
 @contextmanager
@@ -221,7 +221,7 @@ def run_request(request: EvaluateRequest | PipelineRequest, command: str, judgin
     planned, shown = ExitStack(), list[str]()
 
     def check() -> None:
-        with told_while("planning: reading and checking skills and tasks …"):
+        with announced_while("planning: reading and checking skills and tasks …"):
             asked, plan, found = checked_plan(request)  # the same checks as the flow's, but for asking the judges
         shown.extend([*found, *plan.remarks, *unused_judge_options(judging, plan.scorings)])
         for remark in shown:

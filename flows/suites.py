@@ -17,7 +17,7 @@ from prefect.exceptions import ObjectNotFound
 from eval_skills.core.store import Store
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.evaluation.observer import observed_runs
-from eval_skills.engine.nightly.execution import Asked, Evaluated, evaluated, told
+from eval_skills.engine.nightly.execution import Asked, Evaluated, evaluated, reason_of
 from eval_skills.engine.stored_runs.reports import read_source
 from eval_skills.flows.evaluate import evaluate
 from eval_skills.flows.lost_api import loss_of
@@ -48,7 +48,7 @@ def _here(request: EvaluateRequest) -> Evaluated:
     except Exception as error:
         if loss_of(error) is not None:
             raise  # no other suite could be recorded either
-        return Evaluated(problems=[told(error)])
+        return Evaluated(problems=[reason_of(error)])
 
 
 def _begin(asked: Asked) -> FlowRun | Evaluated:
@@ -62,7 +62,7 @@ def _begin(asked: Asked) -> FlowRun | Evaluated:
         )
         return Evaluated(problems=[f"deployment {asked.via} could not be started: {where}"])
     except Exception as error:  # noqa: BLE001 - as above
-        return Evaluated(problems=[f"deployment {asked.via} could not be started: {told(error)}"])
+        return Evaluated(problems=[f"deployment {asked.via} could not be started: {reason_of(error)}"])
     assert isinstance(flow_run, FlowRun)
     return flow_run
 
@@ -92,7 +92,7 @@ def _there(begun: FlowRun | Evaluated | None, asked: Asked, deadline: float) -> 
             problems=[f"deployment {asked.via}: the Prefect server does not know its flow run {begun.name} any more"]
         )
     except Exception as error:  # noqa: BLE001 - as above
-        return Evaluated(problems=[f"deployment {asked.via}: {told(error)}"])
+        return Evaluated(problems=[f"deployment {asked.via}: {reason_of(error)}"])
 
 
 def _awaited(begun: FlowRun, asked: Asked, deadline: float) -> FlowRun | None:

@@ -174,10 +174,10 @@ class AgentAdapter(ProcessAdapter):
         )
         if agent is None:
             return self._loop(run, session, transcript)
-        told = replace(run, prompt=_with_history(prompt, call), program=program_of(agent, self.skill, config))
-        command = agent.prepare(told)
+        prompted = replace(run, prompt=_with_history(prompt, call), program=program_of(agent, self.skill, config))
+        command = agent.prepare(prompted)
         session.remember()
-        launch = launch_of_agent(command, told.program, workspace, self.skill, config)
+        launch = launch_of_agent(command, prompted.program, workspace, self.skill, config)
         return Program(agent, launch, workspace.home, transcript, Enough(config))
 
     def _loop(self, run: AgentRun, session: Session, transcript: Transcript) -> Loop:
@@ -305,8 +305,8 @@ def _key_of(config: AgentConfig) -> str | None:
 
 def _with_history(prompt: str, call: Call) -> str:
     """The prompt of a turn, after what was said before it."""
-    told = call.told
-    if not told or not told["history"]:
+    conversation = call.conversation_data
+    if not conversation or not conversation["history"]:
         return prompt
-    said = "\n\n".join(f"User: {read_task(turn['input'])[0]}\n\nYou: {turn['output']}" for turn in told["history"])
+    said = "\n\n".join(f"User: {read_task(turn['input'])[0]}\n\nYou: {turn['output']}" for turn in conversation["history"])
     return f"This is what was said so far, and done in this folder:\n\n{said}\n\nUser: {prompt}"

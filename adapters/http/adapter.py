@@ -113,7 +113,7 @@ class HttpAdapter(ProcessAdapter):
             call.suspend()  # a restart has a limit of its own
             await self._service.ensure_running(self._client)
         call.not_yet_asked()
-        request = self._request(input_data, call.told)
+        request = self._request(input_data, call.conversation_data)
         async with in_turn(self.services.caller(self._url, self.skill.key), call) as turn:
             call.start()
             call.sends()
@@ -143,9 +143,9 @@ class HttpAdapter(ProcessAdapter):
 
         return HttpClient(secure=self._url.startswith("https:"), tls=self._trust, cookies=cookies)
 
-    def _request(self, input_data: Any, told: dict[str, Any] | None) -> Request:
+    def _request(self, input_data: Any, conversation: dict[str, Any] | None) -> Request:
         try:
-            request = request_of(self.skill, self._sent, self._url, input_data, told)
+            request = request_of(self.skill, self._sent, self._url, input_data, conversation)
         except ValueError as error:
             raise InfraError(f"the input cannot be sent: {error}") from None
         traced = merged(trace_headers(), request.headers)  # a header that the skill names is its own

@@ -36,11 +36,13 @@ CONVERSATION_HEADER = "X-Conversation-Id"
 """The header that names the conversation of which a request is a turn."""
 
 
-def request_of(skill: Skill, config: HttpConfig, url: str, input_data: Any, told: dict[str, Any] | None = None) -> Request:
+def request_of(
+    skill: Skill, config: HttpConfig, url: str, input_data: Any, conversation: dict[str, Any] | None = None
+) -> Request:
     """The request that asks `skill` for `input_data`; `url` is its address, with the marks of its path still in it.
 
     Without a template the body is ``{"skillId", "version", "input"}``; GET and DELETE send the input's keys as the query.
-    What is `told` of a conversation stands in that body as ``conversation``, and its id in a header.
+    What the skill is told of a `conversation` stands in that body as ``conversation``, and its id in a header.
 
     Raises:
         ValueError: the input cannot be sent; the message is a phrase that names the place.
@@ -51,17 +53,17 @@ def request_of(skill: Skill, config: HttpConfig, url: str, input_data: Any, told
         template = _query_of_all(input_data, path_marks(url))
     if template is None:
         envelope = {"skillId": skill.id, "version": skill.version, "input": input_data}
-        envelope_body = write_json(envelope if told is None else envelope | {"conversation": told})
-        headers = _headers(config, _JSON, {}, told)
+        envelope_body = write_json(envelope if conversation is None else envelope | {"conversation": conversation})
+        headers = _headers(config, _JSON, {}, conversation)
         return Request(method, _address(url, RequestTemplate(), input_data), headers, envelope_body)
-    turn = InConversation(input_data, told)
+    turn = InConversation(input_data, conversation)
     own = _own_headers(template, turn)
     if template.multipart is not None and (made := multipart_body(template.multipart, turn, skill.folder)) is not None:
         content, kind = made
         own = merged(own, {"Content-Type": kind})  # no other one knows where the parts end
-        return Request(method, _address(url, template, turn), _headers(config, None, own, told), content)
+        return Request(method, _address(url, template, turn), _headers(config, None, own, conversation), content)
     body, plain_kind = _body(template, turn)
-    return Request(method, _address(url, template, turn), _headers(config, plain_kind, own, told), body)
+    return Request(method, _address(url, template, turn), _headers(config, plain_kind, own, conversation), body)
 
 
 def with_query(url: str, pairs: list[tuple[str, str]]) -> str:
@@ -129,11 +131,11 @@ def _joined(value: Any) -> str:
 
 
 def _headers(
-    config: HttpConfig, content_type: str | None, own: Mapping[str, str], told: Mapping[str, Any] | None
+    config: HttpConfig, content_type: str | None, own: Mapping[str, str], conversation: Mapping[str, Any] | None
 ) -> dict[str, str]:
     """All headers but the secret's; of two spellings of one name the later counts."""
     kind = {"Content-Type": content_type} if content_type is not None else {}
-    kind |= {CONVERSATION_HEADER: told["id"]} if told is not None else {}
+    kind |= {CONVERSATION_HEADER: conversation["id"]} if conversation is not None else {}
     accept = config.stream.media_type if config.stream is not None else _JSON
     accept = f"{_JSON}, text/event-stream" if config.response_shape is not None else accept
     return merged(merged({**kind, "Accept": accept}, config.headers), own)

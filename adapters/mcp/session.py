@@ -98,9 +98,9 @@ class McpSession:
         """
         client = await self.ready()
         async with self._listing:
-            if tool in self.tools and not self._changes.told:
+            if tool in self.tools and not self._changes.reported:
                 return
-            self._changes.told = False
+            self._changes.reported = False
             with suppress(MCPError, ItemError, ValidationError, TimeoutError, RuntimeError, *CLOSED):
                 async with asyncio.timeout(self._server.connect_timeout_s):
                     self.tools = await self._all_tools(client)

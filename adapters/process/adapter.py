@@ -237,7 +237,7 @@ class SubprocessAdapter(ProcessAdapter):
         call.not_yet_asked()
         if self._config.persistent:
             worker = await self._pool.take()
-            warm = await self._pool.ask(worker, next(self._ids), input_data, call, call.told)
+            warm = await self._pool.ask(worker, next(self._ids), input_data, call, call.conversation_data)
             self._pool.give_back(worker)
             return read_answer(warm.result())
         reply, exit_code = await self._ask_fresh(input_data, call)
@@ -253,7 +253,9 @@ class SubprocessAdapter(ProcessAdapter):
             if self._pool.closed:  # while it started: nobody else would end it
                 raise closed_during_the_call()
             call.sends()
-            reply = await worker.ask(next(self._ids), input_data, last=True, progress=call.progress, conversation=call.told)
+            reply = await worker.ask(
+                next(self._ids), input_data, last=True, progress=call.progress, conversation=call.conversation_data
+            )
             call.stop(worker.answered_at)
             remark = await worker.finish(LINGER_S)
         finally:

@@ -43,8 +43,8 @@ def request_line(request_id: int, params: Any, conversation: dict[str, Any] | No
         InfraError: the input cannot be written as JSON.
     """
     try:
-        told = b"" if conversation is None else b',"conversation":%b' % write_json(conversation)
-        return b'{"jsonrpc":"2.0","method":"invoke","params":%b%b,"id":%d}\n' % (write_json(params), told, request_id)
+        member = b"" if conversation is None else b',"conversation":%b' % write_json(conversation)
+        return b'{"jsonrpc":"2.0","method":"invoke","params":%b%b,"id":%d}\n' % (write_json(params), member, request_id)
     except ValueError as error:
         raise InfraError(f"the input cannot be sent: {error}") from None
 

@@ -96,7 +96,7 @@ class HostedAdapter(ProcessAdapter, Generic[C]):
         call.suspend()
         worker = await self._worker_of(call)
         try:
-            reply = await self._pool.ask(worker, next(self._ids), self._input(input_data), call, self._told(call))
+            reply = await self._pool.ask(worker, next(self._ids), self._input(input_data), call, self._conversation_data(call))
         except BaseException:
             self._forget(call)  # the worker is ended
             raise
@@ -127,9 +127,9 @@ class HostedAdapter(ProcessAdapter, Generic[C]):
             if conversation.state is not None:
                 self._pool.give_back(conversation.state)
 
-    def _told(self, call: Call) -> dict[str, Any] | None:
+    def _conversation_data(self, call: Call) -> dict[str, Any] | None:
         """What the host is told of a conversation."""
-        return call.told if self._loaded.get("takes_conversation") else None
+        return call.conversation_data if self._loaded.get("takes_conversation") else None
 
     def _new_in(self, answer: Any, call: Call) -> Any:
         """The host's answer without what it repeats of the conversation before it."""

@@ -31,7 +31,7 @@ from eval_skills.adapters.python.host.langchain import (
     takes_config,
 )
 from eval_skills.adapters.python.host.recorder import current_report, reporting, running
-from eval_skills.adapters.python.host.target import CONVERSATION, takes_conversation, told_of
+from eval_skills.adapters.python.host.target import CONVERSATION, conversation_argument, takes_conversation
 from eval_skills.adapters.python.langchain import (
     as_openai,
     graph_input,
@@ -197,8 +197,8 @@ class FunctionAdapter(Adapter):
         """
         left, pieces = threading.Event(), Pieces(self._max_bytes)
         try:
-            told = None if call.conversation is None else call.conversation.copied
-            answered = functools.partial(self._function, value, told)
+            conversation = None if call.conversation is None else call.conversation.copied
+            answered = functools.partial(self._function, value, conversation)
             if self._is_async:
                 result = answered()
             else:
@@ -266,8 +266,8 @@ class RunnableAdapter(FunctionAdapter):
         method = method_of(name, target, None)
         configurable = takes_config(method)
 
-        def options(usages: list[Any], told: dict[str, Any] | None) -> dict[str, Any]:
-            thread = None if told is None else told["id"]
+        def options(usages: list[Any], conversation: dict[str, Any] | None) -> dict[str, Any]:
+            thread = None if conversation is None else conversation["id"]
             return {"config": config_of_call(target, {}, usages, current_report(), thread)} if configurable else {}
 
         def said(value: Any, answer: Any, state: Any, usages: list[Any], chosen: dict[str, Any]) -> dict[str, Any]:
@@ -275,15 +275,15 @@ class RunnableAdapter(FunctionAdapter):
             run = answer_parts(answer, None) | {"ids": identities(answer)}
             return {**run, "usages": plain(usages), "given": given_first(value, run.get("messages"))}
 
-        def called(value: Any, told: dict[str, Any] | None) -> dict[str, Any]:
+        def called(value: Any, conversation: dict[str, Any] | None) -> dict[str, Any]:
             usages: list[Any] = []
-            chosen = options(usages, told)
+            chosen = options(usages, conversation)
             answer = method(value, **chosen)
             return said(value, answer, state_of(target, method, chosen), usages, chosen)
 
-        async def awaited(value: Any, told: dict[str, Any] | None) -> dict[str, Any]:
+        async def awaited(value: Any, conversation: dict[str, Any] | None) -> dict[str, Any]:
             usages: list[Any] = []
-            chosen = options(usages, told)
+            chosen = options(usages, conversation)
             answer = await method(value, **chosen)
             state = state_of(target, method, chosen)
             return said(value, answer, await state if inspect.isawaitable(state) else state, usages, chosen)
@@ -322,7 +322,7 @@ def _wants_keywords(name: str, function: Callable[..., Any]) -> bool:
     if not signature.parameters:
         raise NotLoaded(f"{name}() takes no argument; a skill is called with the task's input")
     try:
-        signature.bind(None, **told_of(function, None))
+        signature.bind(None, **conversation_argument(function, None))
     except TypeError:
         return True
     return False
@@ -344,26 +344,26 @@ def _first_parameter(function: Callable[..., Any]) -> str | None:
 def _with_input(function: Callable[..., Any]) -> Called:
     """A call with the input. One that has to be given a `conversation` finds its arguments in an input that has one, too."""
     if not takes_conversation(function):
-        return lambda value, told: function(value)
+        return lambda value, conversation: function(value)
     by_keywords = _with_keywords(function)
-    needs_it = bool(told_of(function, None))
+    needs_it = bool(conversation_argument(function, None))
 
-    def called(value: Any, told: dict[str, Any] | None) -> Any:
-        if needs_it and told is None and isinstance(value, dict) and CONVERSATION in value:
+    def called(value: Any, conversation: dict[str, Any] | None) -> Any:
+        if needs_it and conversation is None and isinstance(value, dict) and CONVERSATION in value:
             return by_keywords(value, None)
-        return function(value, **told_of(function, told))
+        return function(value, **conversation_argument(function, conversation))
 
     return called
 
 
 def _with_keywords(function: Callable[..., Any]) -> Called:
     @functools.wraps(function)
-    def called(value: Any, told: dict[str, Any] | None) -> Any:
+    def called(value: Any, conversation: dict[str, Any] | None) -> Any:
         if not isinstance(value, dict):
             raise TypeError(
                 f"the input is {a_type(value)}; a function of several parameters needs a dict with their names as keys"
             )
-        return function(**{**told_of(function, told), **value})
+        return function(**{**conversation_argument(function, conversation), **value})
 
     return called
 

@@ -45,7 +45,7 @@ class LangchainAdapter(HostedAdapter[LangchainConfig]):
     def _input(self, input_data: Any) -> Any:
         return graph_input(input_data, self._config.input_key, self._loaded["channels"])
 
-    def _told(self, call: Call) -> dict[str, Any] | None:
+    def _conversation_data(self, call: Call) -> dict[str, Any] | None:
         return None if call.conversation is None else {"id": call.conversation.id}  # a thread has a memory of its own
 
     def _new_in(self, answer: Any, call: Call) -> Any:

@@ -42,19 +42,19 @@ INPUT = "input"
 
 @dataclass(frozen=True)
 class InConversation:
-    """The input of one turn, and what is known of the conversation: `told` is what a skill is told of it.
+    """The input of one turn, and what the skill is told of the conversation; `data` is that of `Conversation`.
 
-    Outside of conversations (`told` is None) an input is the only turn of one.
+    Outside of conversations (`data` is None) an input is the only turn of one.
     """
 
     input_data: Any
-    told: dict[str, Any] | None
+    data: dict[str, Any] | None
 
     @cached_property
     def conversation(self) -> dict[str, Any]:
-        """What is told of it, and as ``messages`` all that was said, with the input as the user's last one."""
-        told = self.told or {"id": uuid.uuid4().hex, "turn": 1, "history": []}
-        return told | {"messages": as_messages(told["history"], self.input_data)}
+        """The data, and as ``messages`` all that was said, with the input as the user's last one."""
+        data = self.data or {"id": uuid.uuid4().hex, "turn": 1, "history": []}
+        return data | {"messages": as_messages(data["history"], self.input_data)}
 
 
 def as_messages(history: Sequence[Mapping[str, Any]], input_data: Any) -> list[dict[str, Any]]:

@@ -73,7 +73,7 @@ def _asked(night: NightPlan, suite: Suite) -> Asked:
     try:
         return Asked(night.evaluation(suite), suite.via)
     except (UserError, OSError) as error:  # the arms of an effect cannot be made: this suite's result, and no other's
-        return Asked(EvaluateRequest(), suite.via, told(error))
+        return Asked(EvaluateRequest(), suite.via, reason_of(error))
 
 
 def evaluated(summary: RunSummary) -> Evaluated:
@@ -91,7 +91,7 @@ def evaluated(summary: RunSummary) -> Evaluated:
     )
 
 
-def told(error: Exception) -> str:
+def reason_of(error: Exception) -> str:
     """What went wrong, in one line."""
     return " ".join(str(error).split()) or type(error).__name__
 
@@ -246,4 +246,4 @@ def _in_process(asked: Asked, lost: str) -> Evaluated:
         plan = plan_for(asked.request)
         return evaluated(evaluate_in_process(plan))
     except Exception as error:  # noqa: BLE001 - the suites of a night do not depend on each other: it becomes this one's result
-        return Evaluated(problems=[told(error)])
+        return Evaluated(problems=[reason_of(error)])

@@ -123,7 +123,7 @@ def _sample(report: SkillCompletionReport, item: TaskResult) -> dict[str, Any]:
     sample = {
         "id": item.task_id,
         "epoch": item.run_index + 1,
-        "input": [{"role": "user", "content": text(each.told)} for each in exchanges(item)] if item.turns else text(item.input),
+        "input": [{"role": "user", "content": text(each.prompt)} for each in exchanges(item)] if item.turns else text(item.input),
         "target": text(wanted(item)),
         "messages": list(_messages(item)),
         "output": output,
@@ -145,7 +145,7 @@ def _messages(item: TaskResult) -> Iterator[dict[str, Any]]:
     """What was said and done, in order: of each turn the user's message, the calls with their results, and the answer."""
     number = count(1)
     for each in exchanges(item):
-        yield {"role": "user", "content": text(each.told)}
+        yield {"role": "user", "content": text(each.prompt)}
         for call in each.calls:
             name = call.id or f"call-{next(number)}"
             called = {"id": name, "function": call.name, "arguments": arguments_of(call)}

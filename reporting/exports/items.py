@@ -72,7 +72,7 @@ def _counts(reason: Reason, item: TaskResult) -> bool:
 class Exchange:
     """What the skill was told, the calls it made then, and what it answered, where it did (`answered`)."""
 
-    told: Any
+    prompt: Any
     calls: Sequence[ToolCall]
     answer: Any
     answered: bool

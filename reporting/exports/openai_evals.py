@@ -66,7 +66,7 @@ def _final(items: Sequence[TaskResult]) -> dict[str, Any]:
 def _events(item: TaskResult) -> Iterator[tuple[str, dict[str, Any]]]:
     for each in exchanges(item):
         if each.answered:
-            yield "sampling", {"prompt": text(each.told), "sampled": [text(each.answer)]}
+            yield "sampling", {"prompt": text(each.prompt), "sampled": [text(each.answer)]}
     if item.status in ERRORS:
         yield "error", {"type": item.error_kind or item.status, "message": item.error_message}
         return

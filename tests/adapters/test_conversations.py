@@ -327,7 +327,7 @@ def test_of_a_huge_history_the_oldest_turns_are_left_out_and_counted() -> None:
     for number in range(4):
         conversation.begin_turn()
         conversation.note(number, "x" * (MAX_HISTORY_BYTES // 3))
-    told = conversation.told
+    told = conversation.data
     assert ([said["input"] for said in told["history"]], told["leftOut"], told["turn"]) == ([2, 3], 2, 4)
     assert len(json.dumps(told)) < MAX_HISTORY_BYTES + 1_000
 

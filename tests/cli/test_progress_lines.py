@@ -42,7 +42,7 @@ class Watched(StringIO):
         return super().write(text)
 
 
-@pytest.mark.parametrize("showing", [running.shown_while, running.told_while])
+@pytest.mark.parametrize("showing", [running.shown_while, running.announced_while])
 def test_a_terminal_shows_it_at_once_and_only_meanwhile(showing: Callable[[str], AbstractContextManager[None]]) -> None:
     file = Watched()
     with stderr(Console(file=file, force_terminal=True, width=80)):
@@ -54,7 +54,7 @@ def test_a_terminal_shows_it_at_once_and_only_meanwhile(showing: Callable[[str],
 def test_a_pipe_is_told_when_it_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(running, "SLOW_S", 0.0)
     file = Watched()
-    with stderr(Console(file=file)), running.told_while("planning …"):
+    with stderr(Console(file=file)), running.announced_while("planning …"):
         assert file.has_line.wait(60)
 
 
@@ -63,6 +63,6 @@ def test_a_pipe_is_told_nothing_of_what_is_quick_or_only_shown() -> None:
     with stderr(Console(file=file)):
         with running.shown_while("starting …"):
             pass
-        with running.told_while("planning …"):
+        with running.announced_while("planning …"):
             pass
     assert file.getvalue() == ""

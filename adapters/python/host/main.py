@@ -46,11 +46,11 @@ from eval_skills.adapters.python.host.langchain import (
 from eval_skills.adapters.python.host.recorder import Report, record_tool_call, report_everything, tools_named
 from eval_skills.adapters.python.host.target import (
     callable_of,
+    conversation_argument,
     find,
     keywords,
     refuse_other_than_one_argument,
     takes_conversation,
-    told_of,
 )
 
 if __name__ == "__main__":  # and let the skill import the real ones, if there are any
@@ -158,10 +158,10 @@ class Host:
     def _function(self, name: str, function: Callable[..., Any], setup: dict[str, Any]) -> Function:
         if setup["spread"]:
             return lambda value, conversation: plain(
-                self._finished(function(**{**told_of(function, conversation), **keywords(value)}))
+                self._finished(function(**{**conversation_argument(function, conversation), **keywords(value)}))
             )
         refuse_other_than_one_argument(name, function)
-        return lambda value, conversation: plain(self._finished(function(value, **told_of(function, conversation))))
+        return lambda value, conversation: plain(self._finished(function(value, **conversation_argument(function, conversation))))
 
     def _runnable(self, name: str, target: Any, setup: dict[str, Any]) -> Function:
         method = method_of(name, target, setup["call"])

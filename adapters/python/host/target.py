@@ -97,7 +97,7 @@ def refuse_other_than_one_argument(name: str, function: Callable[..., Any]) -> N
     except (TypeError, ValueError):  # some written in C have no signature
         return
     try:
-        signature.bind(None, **told_of(function, None))
+        signature.bind(None, **conversation_argument(function, None))
     except TypeError:
         remedy = "set adapterConfig.spread to true if the input's keys are its arguments"
         raise NotLoaded(f"{name}{str(signature)[:200]} cannot be called with one argument, the input; {remedy}") from None
@@ -119,7 +119,7 @@ def takes_conversation(function: Callable[..., Any]) -> bool:
     return _parameter(function) is not None
 
 
-def told_of(function: Callable[..., Any], conversation: Any) -> dict[str, Any]:
+def conversation_argument(function: Callable[..., Any], conversation: Any) -> dict[str, Any]:
     """The keyword argument that tells a function of a conversation; outside of one, None where it must be given something."""
     parameter = _parameter(function)
     if parameter is None or (conversation is None and parameter.default is not parameter.empty):
