@@ -119,7 +119,9 @@ def test_an_item_without_a_verdict_makes_no_task_flaky(tmp_path: Path) -> None:
 def test_an_export_keeps_to_the_chosen_runs_and_names_no_folder(runs_of: Runs) -> None:
     store, run_ids = runs_of
     export = Site(store, is_live=False, chosen=(run_ids[1],))
-    for page in pages_of(export, run_ids[1]).values():
+    pages = pages_of(export, run_ids[1])
+    assert pages
+    for page in pages.values():
         data = data_of(page)
         assert {row[0] for row in data["tables"][0]["rows"]} == {run_ids[1]}
         assert data_of(export.page(data["items"][0]["page"]))["again"] is None

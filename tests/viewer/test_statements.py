@@ -22,6 +22,7 @@ def test_each_table_has_a_statement_that_the_store_answers(runs_of: Runs) -> Non
         page = Site(store).page(name)
         statements = data_of(page, "sql")
         found = re.findall(r"<table([^>]*)>", page.partition("<main")[2].partition("</main>")[0])
+        assert found, name
         for attributes in found:
             known = re.search(r'data-export="([^"]+)"', attributes) or re.search(r'id="([^"]+)"', attributes)
             assert known is not None, attributes

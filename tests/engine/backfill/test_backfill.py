@@ -89,6 +89,7 @@ def test_what_is_printed_is_what_is_in_the_table(store: Store, days: Days) -> No
     summary = backfill(store)
     table = store.tables.dataset("comparisons").to_table().to_pylist()
     stored = {row["period"]: row for row in table}
+    assert [row["period"] for row in summary.rows] == sorted(stored)
     for row in summary.rows:
         assert {name: value for name, value in row.items() if stored[row["period"]][name] != value} == {}
 

@@ -58,7 +58,9 @@ def test_a_valid_input_expects_the_output_schema_and_an_invalid_one_nothing() ->
 
 
 def test_without_an_output_schema_nothing_is_expected() -> None:
-    assert all(task.lacks_expectation for task in made().benchmark.tasks)
+    tasks = made().benchmark.tasks
+    assert tasks
+    assert all(task.lacks_expectation for task in tasks)
 
 
 @pytest.mark.parametrize(
