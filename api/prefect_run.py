@@ -14,8 +14,8 @@ from threading import Lock
 from typing import Any
 
 from eval_skills.api.prefect_import import import_flows, quiet
+from eval_skills.cli.prefect_server.api_server import CLIENT_SETTINGS, DRAIN_TIMEOUT_S, ApiServer, find_or_start, past_proxies
 from eval_skills.cli.prefect_server.loss import Watch, send_what_is_queued
-from eval_skills.cli.prefect_server.private import CLIENT_SETTINGS, DRAIN_TIMEOUT_S, ApiServer, find_or_start, past_proxies
 from eval_skills.core.errors import RunError
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.evaluation.summary import RunSummary

@@ -19,8 +19,8 @@ from eval_skills.flows.lost_api import loss_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from eval_skills.cli.prefect_server.api_server import ApiServer
     from eval_skills.cli.prefect_server.loss import Unrecorded
-    from eval_skills.cli.prefect_server.private import ApiServer
     from eval_skills.engine.definition.request import EvaluateRequest, PipelineRequest
     from eval_skills.engine.evaluation.plan import RunPlan
     from eval_skills.engine.evaluation.summary import RunSummary
@@ -55,8 +55,8 @@ def call_recorded(
 
     `meanwhile` is done while a private server starts: checks that need none. `around` makes the call; `what` is kept in any case.
     """
+    from eval_skills.cli.prefect_server.api_server import WITHOUT_TLS, apply, never_collected, prefect_api
     from eval_skills.cli.prefect_server.loss import Watch
-    from eval_skills.cli.prefect_server.private import WITHOUT_TLS, apply, never_collected, prefect_api
 
     with viewer_known(), prefect_api(verbose=current().verbose) as server:
         if server.url.startswith("http:"):

@@ -19,7 +19,7 @@ from docs.scripted_judge import scripted_judge
 @contextmanager
 def surroundings() -> Iterator[Mapping[str, str]]:
     """The variables of all pages: a Prefect server of our own, and a scripted model that judges."""
-    from eval_skills.cli.prefect_server.private import prefect_api
+    from eval_skills.cli.prefect_server.api_server import prefect_api
 
     with tempfile.TemporaryDirectory() as home:
         os.environ.update({"PREFECT_HOME": home, "PREFECT_SERVER_API_PORT": "1"})

@@ -19,7 +19,7 @@ from typing import Any
 import httpx
 import pytest
 
-from eval_skills.cli.prefect_server.private import WITHOUT_TLS, prefect_api
+from eval_skills.cli.prefect_server.api_server import WITHOUT_TLS, prefect_api
 
 LIGHT = {"PREFECT_SERVER_ANALYTICS_ENABLED": "false", "PREFECT_SERVER_SERVICES_EVENT_PERSISTER_ENABLED": "false"}
 """The session's server keeps no single events, a quarter of what a server does for a run; `sent_events` has ours."""

@@ -31,7 +31,8 @@ from typing import IO, NoReturn
 import pytest
 
 from eval_skills.cli import commands
-from eval_skills.cli.prefect_server.private import CLIENT_SETTINGS, QUIET, WITHOUT_TLS, apply, prefect_home
+from eval_skills.cli.prefect_server.api_server import CLIENT_SETTINGS, QUIET, WITHOUT_TLS, apply
+from eval_skills.cli.prefect_server.existing import prefect_home
 from eval_skills.cli.running import NEEDED_BY_A_FLOW
 from tests.ending import end
 from tests.prefect_server import FOLDER

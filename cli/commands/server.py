@@ -110,7 +110,7 @@ def serve_command(
     refuse_endless_nights(entries, most)
     url = _use_lasting_api()
 
-    from eval_skills.cli.prefect_server.private import past_proxies
+    from eval_skills.cli.prefect_server.api_server import past_proxies
     from eval_skills.deployments.serving import prepared, serve_deployments, served_elsewhere
 
     deployments = prepared(entries, source)
@@ -129,10 +129,11 @@ def serve_command(
 def _use_lasting_api() -> str:
     """The API of a server that stays, for Prefect to use; a private one would leave with this command, its schedules with it."""
 
-    from eval_skills.cli.prefect_server.private import CLIENT_SETTINGS, apply, check_connections, is_alive, standing_api
+    from eval_skills.cli.prefect_server.api_server import CLIENT_SETTINGS, apply, check_connections, is_alive
+    from eval_skills.cli.prefect_server.existing import existing_api
 
     check_connections()
-    url = standing_api()
+    url = existing_api()
     if url is None:
         raise UsageError(
             "serve needs a Prefect server that stays; start one with `eval-skills server start`, or set PREFECT_API_URL"

@@ -10,13 +10,8 @@ from email.utils import parsedate_to_datetime
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from eval_skills.cli.prefect_server.private import (
-    check_authorities,
-    configured_api_url,
-    prefect_home,
-    proxy_problem,
-    standing_api,
-)
+from eval_skills.cli.prefect_server.api_server import check_authorities, proxy_problem
+from eval_skills.cli.prefect_server.existing import configured_api_url, existing_api, prefect_home
 from eval_skills.core.environment import Check
 from eval_skills.core.errors import UserError
 
@@ -69,7 +64,7 @@ def _connections() -> list[Check]:
 def _server() -> list[Check]:
     import httpx
 
-    url = standing_api()
+    url = existing_api()
     if url is None:
         return [
             Check(AREA, "server", "ok", "none is running; each run starts a private one (eval-skills server start keeps one)")

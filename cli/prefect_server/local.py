@@ -12,17 +12,17 @@ from uuid import uuid4
 
 import psutil
 
-from eval_skills.cli.prefect_server.private import (
-    SERVER_SETTINGS,
-    cause_in,
-    check_authorities,
-    check_home,
+from eval_skills.cli.prefect_server.api_server import SERVER_SETTINGS, cause_in, check_authorities, check_home, is_alive
+from eval_skills.cli.prefect_server.existing import (
+    Noted,
     configured_api_url,
-    is_alive,
+    forget,
     local_api_url,
+    note,
+    noted_server,
+    own_url,
     prefect_home,
 )
-from eval_skills.cli.prefect_server.state import Noted, forget, note, noted_server, own_url
 from eval_skills.core.errors import RunError, UsageError
 from eval_skills.core.store.files import PRIVATE, create
 

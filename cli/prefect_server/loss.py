@@ -11,7 +11,7 @@ from time import monotonic
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from eval_skills.cli.prefect_server.private import PATIENCE_S, ApiServer, open_client, why_silent
+from eval_skills.cli.prefect_server.api_server import PATIENCE_S, ApiServer, open_client, why_silent
 from eval_skills.core.errors import RunError
 
 if TYPE_CHECKING:

@@ -20,7 +20,8 @@ import uvicorn
 from sqlalchemy import Engine, event
 from uvicorn.server import ServerState
 
-from eval_skills.cli.prefect_server.private import never_collected, prefect_home
+from eval_skills.cli.prefect_server.api_server import never_collected
+from eval_skills.cli.prefect_server.existing import prefect_home
 
 FAREWELL_S = 10.0
 COLLECTED_EVERY_S, COLLECTED_SHARE = 1.0, 0.03

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from eval_skills.cli.context import begin, current
-from eval_skills.cli.prefect_server.private import ApiServer
+from eval_skills.cli.prefect_server.api_server import ApiServer
 from eval_skills.cli.running import flow_run_pages
 from eval_skills.tasks.prefect_settings import served_by
 

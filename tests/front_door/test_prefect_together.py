@@ -18,7 +18,7 @@ import httpx
 import pytest
 
 import eval_skills as es
-from eval_skills.cli.prefect_server import private
+from eval_skills.cli.prefect_server import api_server
 
 pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.usefixtures("known_server")]
 
@@ -107,7 +107,7 @@ def test_random_numbers_are_those_of_the_program_and_its_skills() -> None:
 
 
 def test_a_server_that_is_not_there_is_asked_for_by_one_call_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(private, "REFUSED_PATIENCE_S", 1.0)
+    monkeypatch.setattr(api_server, "REFUSED_PATIENCE_S", 1.0)
     monkeypatch.setenv("PREFECT_API_URL", "http://127.0.0.1:9/api")
     began = monotonic()
     with ThreadPoolExecutor(4) as threads:
@@ -127,7 +127,7 @@ def test_a_later_call_is_recorded_by_the_server_that_is_named_then(
     shutil.copy(new_database, tmp_path / "prefect.db")
     monkeypatch.setenv("PREFECT_HOME", str(tmp_path))
     monkeypatch.delenv("PREFECT_API_URL")
-    other = private.find_or_start()
+    other = api_server.find_or_start()
     try:
         other.wait_until_ready()
         monkeypatch.setenv("PREFECT_API_URL", other.url)

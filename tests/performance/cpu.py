@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from time import process_time
 
-from eval_skills.cli.prefect_server.private import ApiServer
+from eval_skills.cli.prefect_server.api_server import ApiServer
 
 
 class CpuClock:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from time import perf_counter
 
-from eval_skills.cli.prefect_server.private import never_collected
+from eval_skills.cli.prefect_server.api_server import never_collected
 from tests.performance.bar import Bar
 from tests.performance.cpu import CpuClock
 from tests.performance.isolation import folder_of_row

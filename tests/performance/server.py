@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from eval_skills.cli.prefect_server.private import ApiServer, prefect_api
+from eval_skills.cli.prefect_server.api_server import ApiServer, prefect_api
 
 
 @contextmanager

@@ -12,18 +12,17 @@ from uuid import uuid4
 
 import pytest
 
-from eval_skills.cli.prefect_server.checks import prefect_checks
-from eval_skills.cli.prefect_server.private import (
+from eval_skills.cli.prefect_server.api_server import (
     SERVER_SETTINGS,
     apply,
     cause_in,
     check_connections,
     check_home,
-    configured_api_url,
-    local_api_url,
     never_collected,
     past_proxies,
 )
+from eval_skills.cli.prefect_server.checks import prefect_checks
+from eval_skills.cli.prefect_server.existing import configured_api_url, local_api_url
 from eval_skills.core.errors import UsageError
 
 

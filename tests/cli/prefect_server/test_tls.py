@@ -9,7 +9,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 import pytest
 import trustme
 
-from eval_skills.cli.prefect_server.private import WITHOUT_TLS, is_alive
+from eval_skills.cli.prefect_server.api_server import WITHOUT_TLS, is_alive
 
 
 class Healthy(BaseHTTPRequestHandler):

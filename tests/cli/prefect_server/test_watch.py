@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from eval_skills.cli.prefect_server import loss
+from eval_skills.cli.prefect_server.api_server import ApiServer
 from eval_skills.cli.prefect_server.loss import Watch
-from eval_skills.cli.prefect_server.private import ApiServer
 
 SILENT, BACK = "is silent (HTTP 500); the evaluation goes on", "answers again"
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from eval_skills.cli.prefect_server.private import CLIENT_SETTINGS, SERVER_SETTINGS
+from eval_skills.cli.prefect_server.api_server import CLIENT_SETTINGS, SERVER_SETTINGS
 from eval_skills.engine.nightly.request import load_suites
 from tests.end_to_end.deployments.conftest import ROOT
 

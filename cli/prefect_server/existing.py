@@ -1,20 +1,54 @@
-"""What `server start` notes of the server that it leaves running, and whether a process is that server.
+"""The Prefect API that is there before a call: the configured one, or that of the server which `server start` left running.
 
-The note is written before there is a process, so that whatever interrupts the start, `server stop` finds what it began: the
-server's command line holds the note's token.
+What `server start` notes of its server is written before there is a process, so that whatever interrupts the start, `server stop`
+finds what it began: the server's command line holds the note's token.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import tomllib
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import psutil
 
-from eval_skills.cli.prefect_server.private import prefect_home
 from eval_skills.core.store.files import PRIVATE, create, make_folder
+
+
+def prefect_home() -> Path:
+    """Where Prefect keeps its state."""
+    return Path(os.environ.get("PREFECT_HOME") or Path.home() / ".prefect").expanduser()
+
+
+def configured_api_url() -> str | None:
+    """``PREFECT_API_URL`` from the environment, else from the active Prefect profile; None where neither names one."""
+    if url := os.environ.get("PREFECT_API_URL"):
+        return url
+    try:
+        profiles = tomllib.loads((prefect_home() / "profiles.toml").read_text(encoding="utf-8"))
+    except (OSError, tomllib.TOMLDecodeError):
+        return None  # Prefect itself reports a broken profile when it is imported
+    active = os.environ.get("PREFECT_PROFILE") or profiles.get("active")
+    profile: dict[str, Any] = profiles.get("profiles", {}).get(active, {})
+    return profile.get("PREFECT_API_URL")
+
+
+def existing_api() -> str | None:
+    """The API that outlives this call: the configured one, else that of this PREFECT_HOME's own server; None: neither.
+
+    A server that merely answers on the usual port may be anybody's, and would get the runs and all of their data.
+    """
+    return configured_api_url() or own_url()
+
+
+def local_api_url(port: int | None = None) -> str:
+    """Where a local server would be: on `port`, else by Prefect's own settings."""
+    host = os.environ.get("PREFECT_SERVER_API_HOST") or "127.0.0.1"
+    return f"http://{host}:{port or os.environ.get('PREFECT_SERVER_API_PORT') or 4200}/api"
+
 
 _OLD = "prefect.server.api.server"
 """What the command line of a server shows that was started by a version without tokens."""

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from eval_skills.cli.prefect_server.private import standing_api
-from eval_skills.cli.prefect_server.state import Noted, note, noted_server, own_url, state_file
+from eval_skills.cli.prefect_server.existing import Noted, existing_api, note, noted_server, own_url, state_file
 
 LISTENS = """
 import socket, sys, time
@@ -53,7 +52,7 @@ def test_a_note_that_says_nothing_is_no_server(text: str | None) -> None:
 def test_our_own_is_known_by_its_token_and_where_it_listens(server: tuple[int, str]) -> None:
     pid, url = server
     note(Noted(url, "the-token", pid))
-    assert own_url() == standing_api() == url
+    assert own_url() == existing_api() == url
 
 
 def test_one_that_was_noted_before_it_had_a_number_is_found(server: tuple[int, str]) -> None:
@@ -74,7 +73,7 @@ def test_a_number_that_somebody_else_has_now_is_not_ours(server: tuple[int, str]
 def test_what_merely_listens_on_the_usual_port_gets_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.create_server(("127.0.0.1", 0)) as stranger:
         monkeypatch.setenv("PREFECT_SERVER_API_PORT", str(stranger.getsockname()[1]))
-        assert standing_api() is None
+        assert existing_api() is None
 
 
 def test_a_process_that_ended_is_no_server() -> None:

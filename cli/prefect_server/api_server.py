@@ -18,9 +18,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic, sleep
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from eval_skills.cli.prefect_server.existing import configured_api_url, existing_api, prefect_home
 from eval_skills.core.errors import RunError, UsageError
 from eval_skills.core.store.files import PRIVATE, create, make_folder
 
@@ -86,24 +87,6 @@ def never_collected() -> Iterator[None]:
         gc.freeze()
         if was_enabled:
             gc.enable()
-
-
-def prefect_home() -> Path:
-    """Where Prefect keeps its state."""
-    return Path(os.environ.get("PREFECT_HOME") or Path.home() / ".prefect").expanduser()
-
-
-def configured_api_url() -> str | None:
-    """``PREFECT_API_URL`` from the environment, else from the active Prefect profile; None where neither names one."""
-    if url := os.environ.get("PREFECT_API_URL"):
-        return url
-    try:
-        profiles = tomllib.loads((prefect_home() / "profiles.toml").read_text(encoding="utf-8"))
-    except (OSError, tomllib.TOMLDecodeError):
-        return None  # Prefect itself reports a broken profile when it is imported
-    active = os.environ.get("PREFECT_PROFILE") or profiles.get("active")
-    profile: dict[str, Any] = profiles.get("profiles", {}).get(active, {})
-    return profile.get("PREFECT_API_URL")
 
 
 def check_home() -> None:
@@ -190,12 +173,6 @@ def proxy_problem() -> tuple[str, str] | None:
         except (ValueError, httpx.InvalidURL):
             return f"{name} is not the address of a proxy", "write http://HOST:PORT, or unset it for this call"
     return None
-
-
-def local_api_url(port: int | None = None) -> str:
-    """Where a local server would be: on `port`, else by Prefect's own settings."""
-    host = os.environ.get("PREFECT_SERVER_API_HOST") or "127.0.0.1"
-    return f"http://{host}:{port or os.environ.get('PREFECT_SERVER_API_PORT') or 4200}/api"
 
 
 START_TIMEOUT_S, DRAIN_TIMEOUT_S = 300.0, 5.0
@@ -357,18 +334,8 @@ def find_or_start() -> ApiServer:
     """
     check_home()
     check_connections()
-    url = standing_api()
+    url = existing_api()
     return ApiServer(url, named=configured_api_url() is not None) if url else _start_private()
-
-
-def standing_api() -> str | None:
-    """The API that outlives this call: the configured one, else that of this PREFECT_HOME's own server; None: neither.
-
-    A server that merely answers on the usual port may be anybody's, and would get the runs and all of their data.
-    """
-    from eval_skills.cli.prefect_server.state import own_url
-
-    return configured_api_url() or own_url()
 
 
 def is_alive(url: str) -> bool:
