@@ -317,46 +317,79 @@ def optimize(
     """
     skill = read_agent_skill(setting.source)
     with_description(skill.file.read_bytes().decode("utf-8-sig"), skill.description)
-    original, runs = Candidate(skill.description), list[str]()
-    tried = [original]
     with TemporaryDirectory() as scratch:
-
-        def prepared(candidate: Candidate, queries: Sequence[Query], called: str) -> PreparedTriggers:
-            source, place = setting.source, Path(scratch) / str(tried.index(candidate))
-            if candidate is not original:
-                source = place / skill.name if place.exists() else rewritten_copy(skill, candidate.description, place)
-            return prepare_triggers(source, setting.neighbours, queries, setting.agent, setting.root, called=called)
-
-        def train(candidate: Candidate) -> None:
-            found = measure([prepared(candidate, setting.halves.training, "training")])
-            runs.append(found.run_id)
-            candidate.note(found.triggers[0])
-            tell(candidate)
-
-        train(original)
+        trials = _Trials(setting, skill, Path(scratch), measure, tell)
+        trials.try_out(skill.description)
         ended = None
-        while len(tried) <= rounds and (ended := _reason_to_end(tried[-1])) is None:
-            try:
-                text = ask(tried)
-            except JudgeError as error:
-                if len(tried) == 1:
-                    raise
-                ended = f"round {len(tried)} gave no description: {error}"
-                break
-            if text in [each.description for each in tried]:
-                ended = f"round {len(tried)} gave a description again that was tried before"
-                break
-            tried.append(Candidate(text))
-            train(tried[-1])
-        best = max(tried[1:], key=lambda each: each.certain, default=None)
+        while len(trials.tried) <= rounds and ended is None:
+            ended = _reason_to_end(trials.tried[-1]) or trials.another_round(ask)
+        original, *others = trials.tried
+        best = max(others, key=lambda each: each.certain, default=None)
         if best is None or original.share is None or best.certain <= original.share:
-            return Optimized(tried, runs=runs, ended=ended)
-        both = [(original, "original"), (best, "rewritten")]
-        found = measure([prepared(each, setting.halves.held_out, called) for each, called in both])
-        runs.append(found.run_id)
+            return Optimized(trials.tried, runs=trials.runs, ended=ended)
+        found = trials.measure_held_out(original, best)
     before, after = found.reports
     difference = _compared(before, after, setting.halves.held_out, skill.name)
-    return Optimized(tried, best, found.triggers[0], found.triggers[1], difference, runs, ended)
+    return Optimized(trials.tried, best, found.triggers[0], found.triggers[1], difference, trials.runs, ended)
+
+
+@dataclass(slots=True)
+class _Trials:
+    """The descriptions that were tried, the original first, and the runs that measured them.
+
+    Rewritten ones are measured in copies of the Agent Skill below `scratch`.
+    """
+
+    setting: Setting
+    skill: AgentSkill
+    scratch: Path
+    measure: Measure
+    tell: Callable[[Candidate], object]
+    tried: list[Candidate] = field(default_factory=list)
+    runs: list[str] = field(default_factory=list)
+
+    def try_out(self, description: str) -> None:
+        """Measure one more description by the training half."""
+        candidate = Candidate(description)
+        self.tried.append(candidate)
+        found = self._measured([self._prepared(candidate, self.setting.halves.training, "training")])
+        candidate.note(found.triggers[0])
+        self.tell(candidate)
+
+    def another_round(self, ask: Callable[[Sequence[Candidate]], str]) -> str | None:
+        """Try what `ask` writes; in words, why there is nothing new to try.
+
+        Raises:
+            JudgeError: there is no usable description, and no earlier round gave one.
+        """
+        number = len(self.tried)
+        try:
+            text = ask(self.tried)
+        except JudgeError as error:
+            if number == 1:
+                raise
+            return f"round {number} gave no description: {error}"
+        if text in [each.description for each in self.tried]:
+            return f"round {number} gave a description again that was tried before"
+        self.try_out(text)
+        return None
+
+    def measure_held_out(self, original: Candidate, best: Candidate) -> Measured:
+        """The original and the best rewritten description, in one run of the queries that neither was made for."""
+        both = [(original, "original"), (best, "rewritten")]
+        return self._measured([self._prepared(each, self.setting.halves.held_out, called) for each, called in both])
+
+    def _measured(self, prepared: Sequence[PreparedTriggers]) -> Measured:
+        found = self.measure(prepared)
+        self.runs.append(found.run_id)
+        return found
+
+    def _prepared(self, candidate: Candidate, queries: Sequence[Query], called: str) -> PreparedTriggers:
+        setting, number = self.setting, self.tried.index(candidate)
+        source, place = setting.source, self.scratch / str(number)
+        if number:
+            source = place / self.skill.name if place.exists() else rewritten_copy(self.skill, candidate.description, place)
+        return prepare_triggers(source, setting.neighbours, queries, setting.agent, setting.root, called=called)
 
 
 def _reason_to_end(last: Candidate) -> str | None:
