@@ -59,11 +59,7 @@ def import_openapi(
         unread = [remark for remark in remarks if remark.startswith(UNREAD)]
         raise UsageError("; ".join([str(error), *unread[:_SHOWN]])) from None
     alone = len(wanted) == 1
-    drafts: list[Draft] = []
-    variables: dict[str, None] = {}
-    outside: dict[str, None] = {}
-    elsewhere: dict[str, None] = {}
-    changing: dict[str, list[str]] = {}
+    made = _Made(document, remarks)
     for done, each in enumerate(wanted):
         tell(done, len(wanted))
         address = base_url_of(document, each, base_url)
@@ -75,19 +71,45 @@ def import_openapi(
                 raise
             remarks.append(f"left out {each.title}: {error.message}")
             continue
-        drafts.append(draft)
-        elsewhere |= dict.fromkeys(_other_servers(document, each, address) if base_url is None else [])
-        if base_url is None and each.method not in READS_ONLY and TESTS_FILE in draft.files:  # nobody has chosen this server
-            changing.setdefault(address, []).append(draft.folder.name)
-        outside |= {} if target.has_examples else {address: None}
-        remarks += [f"{each.title}: {remark}" for remark in said]
-        variables |= dict.fromkeys(target.auth.variables)
-    if not drafts:
+        made.add(each, draft, target, said)
+        if base_url is None:
+            made.note_server(each, draft, address)
+    if not made.drafts:
         raise document.error(f"no operation can become a skill: {_some(remarks, '; ') or 'the document has none'}", "paths")
-    if operation is not None or len(wanted) < len(operations):
-        remarks = [each for each in remarks if _about(each, wanted)]
-    changes = [_about_changes(address, names) for address, names in changing.items()]
-    return Imported(drafts, list(variables), [*remarks, *elsewhere, *map(_about_outside, outside)], changes)
+    return made.imported(only=wanted if operation is not None or len(wanted) < len(operations) else None)
+
+
+@dataclass(slots=True)
+class _Made:
+    """The skills of a document so far, and what is to be said of them, each thing once."""
+
+    document: Document
+    remarks: list[str]
+    drafts: list[Draft] = field(default_factory=list)
+    variables: dict[str, None] = field(default_factory=dict)
+    outside: dict[str, None] = field(default_factory=dict)
+    elsewhere: dict[str, None] = field(default_factory=dict)
+    changing: dict[str, list[str]] = field(default_factory=dict)
+
+    def add(self, operation: Operation, draft: Draft, target: Target, said: list[str]) -> None:
+        """Add the skill of an operation; `said` are remarks about it."""
+        self.drafts.append(draft)
+        self.remarks += [f"{operation.title}: {remark}" for remark in said]
+        self.variables |= dict.fromkeys(target.auth.variables)
+        self.outside |= {} if target.has_examples else {target.base_url: None}
+
+    def note_server(self, operation: Operation, draft: Draft, address: str) -> None:
+        """Note what is to be said of a server that the document names, and nobody has chosen."""
+        self.elsewhere |= dict.fromkeys(_other_servers(self.document, operation, address))
+        if operation.method not in READS_ONLY and TESTS_FILE in draft.files:
+            self.changing.setdefault(address, []).append(draft.folder.name)
+
+    def imported(self, *, only: list[Operation] | None) -> Imported:
+        """All of it; with `only`, remarks about other operations are left out."""
+        remarks = self.remarks if only is None else [each for each in self.remarks if _about(each, only)]
+        changes = [_about_changes(address, names) for address, names in self.changing.items()]
+        remarks = [*remarks, *self.elsewhere, *map(_about_outside, self.outside)]
+        return Imported(self.drafts, list(self.variables), remarks, changes)
 
 
 def _about_changes(address: str, names: list[str]) -> str:
