@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from time import monotonic
@@ -18,6 +18,7 @@ from eval_skills.core.errors import ItemError, UsageError
 from eval_skills.core.text import first_of, nearest
 
 if TYPE_CHECKING:
+    from eval_skills.adapters.mcp.session import ServerTool, ToolListing
     from eval_skills.core.models import Skill
     from eval_skills.scaffolding.draft import Draft
     from eval_skills.scaffolding.openapi import Imported
@@ -172,27 +173,46 @@ def offered_skills(option: str, server: str, pass_env: Sequence[str] | None, aut
         offer = asyncio.run(list_tools(reached))
     except ItemError as error:
         raise UsageError(f"{option} {str(reached)!r}: {error}") from None
-    malformed = first_of([f"{name} ({problem})" for name, problem in offer.malformed.items()], _NAMED)
-    if malformed and not offer.tools:
-        raise UsageError(f"{option} {str(reached)!r}: no tool of the server follows the MCP version that it names: {malformed}")
-    if not offer.tools:
-        raise UsageError(f"{option} {str(reached)!r}: the server offers no tools")
-    named = [tool for tool in offer.tools if tool.name.strip()]
-    tools = [ToolDescription(**asdict(tool)) for tool in named if tool.name not in offer.ambiguous]
-    if not tools:
-        raise UsageError(f"{option} {str(reached)!r}: the server offers no tool that has a name of its own")
-    if offer.ambiguous:
-        names = ", ".join(sorted(offer.ambiguous))
-        current().remark(
-            f"the server lists {names} more than once, in different ways: left out, since a tool is called by its name"
-        )
-    if malformed:
-        current().remark(f"left out, since the server lists them against the MCP version that it names: {malformed}")
-    if unnamed := len(offer.tools) - len(named):
-        each = "1 tool that has" if unnamed == 1 else f"{unnamed} tools that have"
-        current().remark(f"the server lists {each} no name: left out, since a tool is called by its name")
+    try:
+        tools = [ToolDescription(**asdict(tool)) for tool in _usable_tools(offer)]
+    except UsageError as error:
+        raise UsageError(f"{option} {str(reached)!r}: {error}") from None
+    for remark in _left_out(offer):
+        current().remark(remark)
     entrypoint = anchored(server, Path.cwd())
     return tool_skills(tools, ToolServer(entrypoint=entrypoint, adapter_config=config, name=offer.name, version=offer.version))
+
+
+def _usable_tools(offer: ToolListing) -> list[ServerTool]:
+    """The tools that can be called: those with a name of their own.
+
+    Raises:
+        UsageError: there is none; the message says why.
+    """
+    if not offer.tools and offer.malformed:
+        raise UsageError(f"no tool of the server follows the MCP version that it names: {_malformed(offer)}")
+    if not offer.tools:
+        raise UsageError("the server offers no tools")
+    usable = [tool for tool in offer.tools if tool.name.strip() and tool.name not in offer.ambiguous]
+    if not usable:
+        raise UsageError("the server offers no tool that has a name of its own")
+    return usable
+
+
+def _left_out(offer: ToolListing) -> Iterator[str]:
+    """Which of the tools are no skills, and why."""
+    if offer.ambiguous:
+        names = ", ".join(sorted(offer.ambiguous))
+        yield f"the server lists {names} more than once, in different ways: left out, since a tool is called by its name"
+    if offer.malformed:
+        yield f"left out, since the server lists them against the MCP version that it names: {_malformed(offer)}"
+    if unnamed := sum(not tool.name.strip() for tool in offer.tools):
+        each = "1 tool that has" if unnamed == 1 else f"{unnamed} tools that have"
+        yield f"the server lists {each} no name: left out, since a tool is called by its name"
+
+
+def _malformed(offer: ToolListing) -> str:
+    return first_of([f"{name} ({problem})" for name, problem in offer.malformed.items()], _NAMED)
 
 
 def anchored(command: str, folder: Path) -> str:
