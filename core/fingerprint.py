@@ -102,7 +102,6 @@ def digest_of_canonical(parts: Iterable[str]) -> str:
     return _short(digest.hexdigest())
 
 
-@cache
 def source_of(target: Any) -> str | None:
     """The source of a function or class; None where Python does not know it, or does not find it where it should be.
 
@@ -115,6 +114,7 @@ def source_of(target: Any) -> str | None:
         return None
 
 
+@cache
 def installed_version(package: str) -> str:
     """The version of an installed package, as it was when this process first asked: what it runs is what it imported then.
 
