@@ -25,7 +25,7 @@ _UNKNOWN_VERSION = "0.0.0"
 
 
 def as_skill(file: Path) -> Skill:
-    """The Agent Skill of a ``SKILL.md``; what is wrong in it is no matter here.
+    """The Agent Skill of a ``SKILL.md``; what is wrong in it does not matter here.
 
     `id` is its name in lower case, other characters than letters of a to z, digits, ``-`` and ``_`` replaced; `version` is
     ``metadata: version``, filled up to three numbers, or 0.0.0. Where the file cannot be read, the folder's name is the skill's.

@@ -37,7 +37,7 @@ class Query(Model):
 class QueryResult(Model):
     """One query: how many of its `observed` runs loaded the Agent Skill, and how many runs are `missing`.
 
-    `interval` is that of the load rate; of three runs it is wide, and a single query is no evidence. `passed` says whether the
+    `interval` is that of the load rate; of three runs it is wide, and a single query is not evidence. `passed` says whether the
     query did as it should; None where no run was observed. `others` are the neighbours that were loaded, with the number of runs.
     Of the missing runs, `silent` came to their end, but what they loaded is unknown, and `unmade` were planned and are
     not there. Of the observed ones, `nothing` counts those that loaded no Agent Skill at all, and `cut` those that were ended

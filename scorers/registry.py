@@ -37,7 +37,7 @@ async def score_by(scorer: Scorer, response: SkillResponse, *, in_thread: bool =
     """What the scorer says of the answer, in a thread if it is not asynchronous and the answer is huge; None: nothing.
 
     Raises:
-        InvalidScore: it returned something that is no score; and whatever it raises itself.
+        InvalidScore: it returned something that is not a score; and whatever it raises itself.
     """
     result = await asyncio.to_thread(scorer.score, response) if in_thread else scorer.score(response)
     return as_score(await result if isawaitable(result) else result)

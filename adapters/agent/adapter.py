@@ -49,7 +49,7 @@ class Session:
     messages: list[dict[str, Any]] = field(default_factory=list)
 
     def remember(self) -> None:
-        """What is in the workspace when the first turn begins is no part of the difference."""
+        """What is in the workspace when the first turn begins is not part of the difference."""
         if not self.remembered:
             self.workspace.remember()
             self.remembered = True

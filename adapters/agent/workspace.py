@@ -92,7 +92,7 @@ class Workspace:
         self.home = Path(tempfile.mkdtemp(prefix="home-", dir=self.root))
 
     def remember(self) -> None:
-        """What is there now is no part of the difference."""
+        """What is there now is not part of the difference."""
         try:
             self._before = {seen.path: seen for seen in _files(self._fd, _Budget(MAX_ENTRIES))}
         except _TooMuch:
@@ -308,7 +308,8 @@ def copy_fixtures(names: Iterable[str], fixtures: Path, workspace: Path) -> None
     such a folder, else as they are named. A folder is copied whole.
 
     Raises:
-        InfraError: one leaves the folder of fixtures, does not exist, is no file or folder, or they are too long together.
+        InfraError: one leaves the folder of fixtures, does not exist, or is neither a file nor a folder; or they are too long
+            together.
     """
     root = fixtures.resolve()
     copying = _Copying()
@@ -400,7 +401,7 @@ def read_task(input_data: object) -> tuple[str, tuple[str, ...]]:
     """The prompt and the files of a task: a text, ``{"prompt": …, "files": […]}``, or any other JSON, whose text is the prompt.
 
     Raises:
-        InfraError: the prompt is not a text, or the files are no list of names.
+        InfraError: the prompt is not a text, or the files are not a list of names.
     """
     if isinstance(input_data, str):
         return input_data, ()

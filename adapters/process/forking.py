@@ -84,7 +84,7 @@ class Forking:
         self.remark = ""
 
     async def prepare(self) -> None:
-        """Have a server ready, if there is to be one: what this takes is no item's time.
+        """Have a server ready, if there is to be one: the time that this takes counts for no item.
 
         Raises:
             InfraError: it cannot be started.
@@ -159,7 +159,7 @@ class ForkServer:
     async def start(self) -> str:
         """Start it and wait for its imports; why processes cannot share them, or "".
 
-        One that ends meanwhile has `ended`, which is no error here.
+        One that ends meanwhile has `ended`, which is not an error here.
 
         Raises:
             InfraError: it cannot be started.

@@ -93,7 +93,7 @@ def graph_input(value: Any, key: str | None, channels: list[str]) -> Any:
     """The task's input as a Runnable takes it; `channels` are the parts of a graph's state.
 
     Without a `key` a graph whose state has `messages` gets a text, a list of messages, or an object's only text (under a key
-    that is no part of the state) as its messages, and everything else is passed on as it is. With a `key` every input but an
+    that is not part of the state) as its messages, and everything else is passed on as it is. With a `key` every input but an
     object that has it goes under it; under `messages` as messages: what is neither text nor a list as its JSON text.
     """
     is_state = isinstance(value, dict) and (key or MESSAGES) in value

@@ -25,5 +25,5 @@ def _shown(file: Path) -> str:
 
 
 def writable(name: str) -> str:
-    """The name in a form that every encoding of text has: a file system may hold names that are no text."""
+    """The name in a form that every encoding of text has: a file system may hold names that are not text."""
     return name.encode("utf-8", "backslashreplace").decode()

@@ -149,7 +149,7 @@ def _quoted(text: str) -> str:
 
 
 def _unknown_fields(subject: Subject) -> Iterator[Finding]:
-    """A vendor's field is no breach where only that vendor was asked about; where the standard was named, it is."""
+    """A vendor's field is not a breach where only that vendor was asked about; where the standard was named, it is."""
     for name, field in subject.text.fields.items():
         if name in STANDARD_FIELDS:
             continue

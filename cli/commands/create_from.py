@@ -200,7 +200,7 @@ def _usable_tools(offer: ToolListing) -> list[ServerTool]:
 
 
 def _left_out(offer: ToolListing) -> Iterator[str]:
-    """Which of the tools are no skills, and why."""
+    """Which of the tools do not become skills, and why."""
     if offer.ambiguous:
         names = ", ".join(sorted(offer.ambiguous))
         yield f"the server lists {names} more than once, in different ways: left out, since a tool is called by its name"

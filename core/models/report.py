@@ -340,5 +340,5 @@ MISSING_KINDS = frozenset({"infra", "scorer", "judge", "simulator"})
 
 
 def is_missing(run: TaskResult) -> bool:
-    """Whether it is open if the skill would have passed."""
+    """Whether nobody knows if the skill would have passed."""
     return run.status == "error" and run.error_kind in MISSING_KINDS

@@ -8,7 +8,7 @@ most `level`, and so is, up to the freedom of placing the splits, the chance of 
 What the control means and what not: `level` is per series and look, and small because people look often: a flat series that is
 looked at every night until it has 60 values is ever marked in less than 10 % of cases (`tests/simulations/trends.py`). The values
 are taken as independent from run to run; where what is left beside the steps is not (`autocorrelation`), a drift cannot be told
-from a step. An outlier of one or two runs is no step (see `outliers`).
+from a step. An outlier of one or two runs is not a step (see `outliers`).
 """
 
 from __future__ import annotations

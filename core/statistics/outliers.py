@@ -57,7 +57,7 @@ def _is_usable(value: float | None, *, positive: bool) -> bool:
 
 
 def _least(mean: float, count: int, size: int | None) -> float:
-    """The deviation of a share of `size` tasks whose true rate is that of the others; 0 where it is no share."""
+    """The deviation of a share of `size` tasks whose true rate is that of the others; 0 where it is not a share."""
     if not size:
         return 0.0
     rate = (mean * size * count + 1) / (size * count + 2)

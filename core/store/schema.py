@@ -117,7 +117,7 @@ The dimensions that have a column of their own stand in `dimensions` too; null i
 `turns` are those of a conversation, null for any other item; `output_truncated` says of these, too, that an output was cut.
 `user_requests`, `user_tokens` and `user_cost_usd` are what a model that played the user was paid, apart from the skill and from
 judging; `user_stopped` is ``done`` or ``max_turns``. All four are null where no model played a user. `files` is a list of
-`WorkspaceFile`; it, `skills_loaded` and `steps` are null for what is no agent, and where they are unknown.
+`WorkspaceFile`; it, `skills_loaded` and `steps` are null for what is not an agent, and where they are unknown.
 """
 
 TURN_SCHEMA = _schema(

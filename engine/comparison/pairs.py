@@ -205,7 +205,7 @@ def _named(keys: Iterable[tuple[str, int]]) -> str:
 
 
 def _criteria(task: EvalTask) -> str | None:
-    """The criteria of the task's own judges, where it has any; what is not wanted of an answer is no criterion."""
+    """The criteria of the task's own judges, where it has any; what is not wanted of an answer is not a criterion."""
     judges = [each for each in task.named_scorers if each.type in _CRITERIA_OF and not each.negated]
     found = [criteria for each in judges if (criteria := _criteria_in(each.options, task.expected_output)) is not None]
     return "\n".join(dict.fromkeys(found)) or None

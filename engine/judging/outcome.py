@@ -71,7 +71,7 @@ def judging_lines(judges: Judges | None, run_id: str, store: str = DEFAULT_STORE
 
 
 def unjudged(results: Iterable[R]) -> list[R]:
-    """The results without a verdict because the judge failed. They are no evidence about the skill."""
+    """The results without a verdict because the judge failed. They are not evidence about the skill."""
     return [each for each in results if each.error_kind == "judge"]
 
 

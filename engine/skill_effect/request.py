@@ -78,7 +78,7 @@ class SkillEffectSuite(Model):
         return str(tasks_of(self.sources, given))
 
     def placed(self, folder: Path) -> Self:
-        """The same, with relative paths that start at `folder`; an `old` that is no folder there is a revision."""
+        """The same, with relative paths that start at `folder`; an `old` that is not a folder there is a revision."""
         old = self.old
         if old is not None and (folder / Path(old).expanduser()).is_dir():
             old = str(folder / Path(old).expanduser())

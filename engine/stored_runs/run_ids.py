@@ -93,7 +93,7 @@ def only_one(given: str, ids: Iterable[str], place: str) -> str:
 
 
 def names_run(given: str, folder: Path = Path()) -> bool:
-    """Whether a text that is a run or a file names a run: ``latest``, a run id, or the beginning of one that is no file.
+    """Whether a text that is a run or a file names a run: ``latest``, a run id, or the beginning of one that is not a file.
 
     A run id is never read as a file. Relative paths start at `folder`.
     """

@@ -30,7 +30,7 @@ class TaskDraft:
     """A task that nobody has read: the whole of its data but the id, and the start of that (``schema``).
 
     `lacks` says why nothing is expected of it; empty where something is. `may_be_asked` is false for inputs that the skill has
-    to refuse: what a reference skill does with them is no right answer.
+    to refuse: what a reference skill does with them is not a right answer.
     """
 
     name: str

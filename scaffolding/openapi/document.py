@@ -124,7 +124,7 @@ def read_openapi(path: Path) -> Document:
 
 
 def _as_written(source: Path, version: float) -> str:
-    """The version as the document writes it: 1.10 is no 1.1."""
+    """The version as the document writes it: 1.10 is not 1.1."""
     import yaml
 
     node = yaml.compose(read_text(source), yaml.SafeLoader)  # YAML reads JSON, too

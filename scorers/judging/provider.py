@@ -166,7 +166,7 @@ def knows_schemas(model: str) -> bool:
 
 @cache
 def warm_up() -> None:
-    """Import litellm, and do what its first request would do before it is sent: that is no part of the time a model has."""
+    """Import litellm, and do what its first request would do before it is sent: that is not part of the time a model has."""
     question = [{"role": "user", "content": "Reply with: OK"}]
     nobody: dict[str, Any] = {"api_key": ANY_KEY, "mock_response": "OK"}
     asyncio.run(load_with_openai().acompletion(model="openai/gpt-4o-mini", messages=question, **nobody))

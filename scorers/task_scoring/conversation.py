@@ -206,7 +206,7 @@ async def _scored(scoring: TaskScoring, turns: Sequence[TurnResponse], answer: S
     if len(turns) > 1 and scoring.reads_input:
         *before, last = turns
         shown = {"conversation": [{"input": turn.input, "output": turn.output} for turn in before], "input": last.input}
-        # what the agent said itself is no evidence; of the whole the results of tools are in the answer
+        # what the agent said itself is not evidence; of the whole the results of tools are in the answer
         results = [each for turn in before for each in seen_in(None, turn)]
         scoring = scoring.about(shown, given=[*(turn.input for turn in turns), *results])
     return ScoredPart(await scoring.verdict(answer), only_gates=scoring.only_gates)

@@ -142,7 +142,7 @@ class Asking:
         )
 
     async def judged(self, read: Callable[[], Run | None]) -> JudgedResult:
-        """The result for the run that `read` returns; for None, which is no run, the lowest score, and no model is asked."""
+        """The result for the run that `read` returns; for None, which is not a run, the lowest score, and no model is asked."""
         with feedback(self.key) as log:
             run = read()
             result = self._nothing() if run is None else self._result(await self._ruling(await self._question(run)))

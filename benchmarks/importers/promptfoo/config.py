@@ -164,7 +164,7 @@ def _tests_in(name: str, place: str, source: Source) -> Iterator[Row]:
     root = source.folder.resolve()
     path = (root / name).resolve() if "://" not in name else Path("/")
     if not path.is_relative_to(root) or not path.is_file():
-        raise InputError(f"{name!r} is no file in {source.folder}; nothing is fetched, and globs are not read", source=place)
+        raise InputError(f"{name!r} is not a file in {source.folder}; nothing is fetched, and globs are not read", source=place)
     source.files = (*source.files, source.folder / path.relative_to(root))
     if path.suffix.lower() in TEXT_SUFFIXES:
         yield from map(_test_of_table, read_table(path))

@@ -334,7 +334,7 @@ def test_what_has_no_equivalent_is_skipped_with_its_reason(tmp_path: Path, test:
         ([asserting({**HALF, "assert": [{"type": "contains"}]})], r"tests\[0\]\.assert\[0\]\.assert\[0\]: value: this key is"),
         ([asserting({"type": "is-json", "value": "{a"})], r"value: expected a JSON Schema as JSON or YAML"),
         ([asserting({"type": "contains", "value": "a"}, threshold=2)], "threshold: expected a number from 0 to 1"),
-        (["file://../tests.csv"], r"'\.\./tests\.csv' is no file in .*nothing is fetched"),
+        (["file://../tests.csv"], r"'\.\./tests\.csv' is not a file in .*nothing is fetched"),
         (["https://example.com/t.csv"], "nothing is fetched"),
     ],
 )
