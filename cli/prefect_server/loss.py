@@ -32,7 +32,7 @@ class Unrecorded(RunError):
 
 
 class Watch:
-    """Asks the API how it is while a flow runs, and tells once when it stays silent, and once when it is back.
+    """Asks the API while a flow runs whether it is well; says once when it stays silent, and once when it is back.
 
     The flow goes on: its items need no API. Prefect's client tries each request again, with waits that add up to a minute, and a
     flow makes many at its end; when the API has been silent for `PATIENCE_S`, or its process has ended, it no longer does.
@@ -58,27 +58,27 @@ class Watch:
 
     def _watch(self, settings: Settings) -> None:
         silent_since: float | None = None
-        told: list[str] = []
+        printed: list[str] = []
         with open_client(self._server.url, timeout_s=10.0) as client:
             while not self._over.wait(PERIOD_S):
                 asked = monotonic()
                 if (problem := self._problem(client)) is None:
-                    if silent_since is not None and told:
-                        self._once(told, f"{self._server.name} answers again")
+                    if silent_since is not None and printed:
+                        self._once(printed, f"{self._server.name} answers again")
                     silent_since = None
                 elif silent_since is None:
                     silent_since = asked
                 if problem is not None and (self._server.has_ended or monotonic() - asked > PERIOD_S or asked != silent_since):
-                    self._once(told, f"{self._server.name} is silent ({problem}); the evaluation goes on")
+                    self._once(printed, f"{self._server.name} is silent ({problem}); the evaluation goes on")
                 if silent_since is not None and (self._server.has_ended or monotonic() - silent_since >= PATIENCE_S):
                     settings.client.max_retries = 0
                     return
 
-    def _once(self, told: list[str], line: str) -> None:
-        """Tell, unless a line that begins so has been told: an API that fails now and then would fill the terminal."""
+    def _once(self, printed: list[str], line: str) -> None:
+        """Print a line, unless one that begins the same was printed: an API that fails now and then would fill the terminal."""
         head = line.partition(" (")[0]
-        if head not in told and not self._over.is_set():
-            told.append(head)
+        if head not in printed and not self._over.is_set():
+            printed.append(head)
             self._tell(line)
 
     def _problem(self, client: Any) -> str | None:

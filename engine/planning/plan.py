@@ -220,9 +220,9 @@ def task_chances(
     if sample is None and rate is None:
         rate = BASE_RATE
         assumed.append(f"base rate {BASE_RATE:g}")
-    told = sample.together.chances(flakiness=flakiness) if sample else None
-    rate = rate if rate is not None else told.rate if told else BASE_RATE
-    flakiness = flakiness if flakiness is not None else told.flakiness if told else FLAKINESS
+    known = sample.together.chances(flakiness=flakiness) if sample else TaskChances(rate=BASE_RATE, flakiness=FLAKINESS)
+    rate = known.rate if rate is None else rate
+    flakiness = known.flakiness if flakiness is None else flakiness
     return TaskChances(rate=rate, flakiness=min(flakiness, 2 * rate * (1 - rate))), assumed
 
 
