@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from eval_skills.core.errors import RunError
 from eval_skills.core.store.files import write_whole
-from eval_skills.pytest_plugin.evaluation import as_skill_report
 
 if TYPE_CHECKING:
     import pytest
@@ -37,7 +36,7 @@ def evaluated_once(
             return _read(file)
         report = _evaluated(item.nodeid, file.with_suffix(".failed"), evaluate)
         if is_worker:
-            write_whole(file, json.dumps([report.to_json()]).encode("ascii"))
+            write_whole(file, json.dumps(report.to_json()).encode("ascii"))
     return _read(file) if is_worker else report
 
 
@@ -53,7 +52,6 @@ def _evaluated(case: str, failed: Path, evaluate: Callable[[], SkillReport]) -> 
 
 
 def _read(file: Path) -> SkillReport:
-    from eval_skills.reporting import read_reports
+    from eval_skills.pytest_plugin.outcomes import SkillReport
 
-    [report] = read_reports(file)
-    return as_skill_report(report)
+    return SkillReport.model_validate_json(file.read_bytes())  # of any size, unlike a document that somebody wrote
