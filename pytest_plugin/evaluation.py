@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from tempfile import gettempdir
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
@@ -15,6 +16,7 @@ from eval_skills.pytest_plugin import STORE
 
 if TYPE_CHECKING:
     from eval_skills.core.models import SkillCompletionReport
+    from eval_skills.engine.definition.request import EvaluateRequest
     from eval_skills.engine.evaluation.plan import RunPlan
     from eval_skills.pytest_plugin.outcomes import BaselineOutcome, SkillReport
 
@@ -29,6 +31,8 @@ NOT_OF_A_TEST = frozenset(
 """Those fields of an evaluation's request that are about other ways to run it, or to show it. A test may name the others."""
 
 _PATHS = ("tasks", "benchmarks_dir", "store", "record", "replay")
+_UNKEPT = "eval-skills-unkept"
+"""The name of the store that a plan has whose results are not kept, until it is carried out: no such folder is made."""
 
 
 class Evaluator:
@@ -96,7 +100,7 @@ def planned(config: pytest.Config, skill: str | os.PathLike[str], options: Mappi
         request = validate(EvaluateRequest, {**asked, "skills": [str(root / skill)], "format": []})
     except InputError as error:
         raise UsageError(": ".join(filter(None, (error.path, error.message)))) from None
-    plan = make_plan(request)
+    plan = make_plan(_written_where_pytest_writes(config, request))
     if len(plan.skills) != 1 or plan.skipped:
         found = ", ".join([*plan.skills, *(plan.remarks if plan.skipped else ())])
         raise UsageError(f"{root / skill}: name one skill; this folder holds several: {found}")
@@ -181,6 +185,18 @@ def _benchmark(root: Path, given: Any) -> Any:
     return placed if holds or os.sep in given or (there.is_dir() and given not in builtin_ids()) else given
 
 
+def _written_where_pytest_writes(config: pytest.Config, request: EvaluateRequest) -> EvaluateRequest:
+    """The request without folders of the project that nothing will be written to: it may be read-only."""
+    from eval_skills.core.store import Store
+
+    if "store" in request.model_fields_set:
+        return request.model_copy(update={"output_dir": str(Store(request.store).layout.root)})
+    unkept = Path(config.getoption("basetemp", None) or gettempdir()) / _UNKEPT
+    if request.tasks_from or request.against:  # these are read from the project's store
+        return request.model_copy(update={"output_dir": str(unkept)})
+    return request.model_copy(update={"output_dir": str(unkept), "store": str(unkept)})
+
+
 def _landing(plan: RunPlan, folders: pytest.TempPathFactory) -> RunPlan:
     """The plan with a store that lasts as long as pytest keeps its folders, where the test and the ini file name none."""
     from dataclasses import replace
@@ -188,7 +204,7 @@ def _landing(plan: RunPlan, folders: pytest.TempPathFactory) -> RunPlan:
     from eval_skills.core.store import Store
     from eval_skills.core.store.files import keep_briefly
 
-    if "store" in plan.request.model_fields_set:
+    if "store" in plan.request.model_fields_set and Path(plan.request.store).name != _UNKEPT:
         return plan
     store = str(folders.mktemp("eval-store"))
     keep_briefly(store)

@@ -114,6 +114,23 @@ def test_the_configuration_of_the_project_counts_and_the_ini_file_names_the_stor
     assert not (pytester.path / "elsewhere").exists()
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("ini", [pytest.param("", id="kept-shortly"), pytest.param("eval_skills_store = kept", id="kept")])
+def test_folders_of_the_project_that_nothing_is_written_to_need_not_be_writable(project: Project, ini: str) -> None:
+    pytester = project(right="4")
+    for name in ("eval-store", "reports"):
+        (pytester.path / name).write_text("a file, below which nothing can be written")
+    with (pytester.path / "tox.ini").open("a") as file:
+        file.write(f"\n{ini}\n")
+    pytester.makepyfile("""
+        def test_it(eval_skill, pytestconfig, tmp_path_factory):
+            assert eval_skill("skill", benchmark="sums.json").summary.completion_rate == 1
+            kept, shortly = pytestconfig.rootpath / "kept", tmp_path_factory.getbasetemp() / "eval-store0"
+            assert (kept if pytestconfig.getini("eval_skills_store") else shortly).joinpath("items").is_dir()
+    """)
+    pytester.runpytest_inprocess().assert_outcomes(passed=1)
+
+
 def test_who_does_not_use_it_loads_nothing_heavy() -> None:
     code = (
         "import sys, pytest, eval_skills.pytest_plugin.plugin\n"
