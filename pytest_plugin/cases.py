@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from eval_skills.core.errors import EvalSkillsError
+from eval_skills.core.errors import EvalSkillsError, UsageError
 from eval_skills.pytest_plugin import NOT_COMPARED
 from eval_skills.pytest_plugin.declaration import Declaration, declared
 from eval_skills.pytest_plugin.evaluation import Evaluator, compared_with, failing_clearly, planned
@@ -87,9 +87,9 @@ class Cases:
         return done
 
     def _enough(self, case: Case, outcome: Outcome) -> str | None:
-        """In words, that the completion rate holds, so that the task need not pass; None where it must."""
+        """In words, that the completion rate holds, so that the task need not pass; None where it must, or has no result."""
         floor, rate = case.declaration.min_completion, outcome.report.summary.completion_rate
-        if floor is None or case.task_id is None or not self.is_gated(case) or outcome.may_have_called_one:
+        if floor is None or case.task_id is None or not self.is_gated(case) or outcome.may_have_called_one or not outcome.results:
             return None
         if not CompletionOutcome(min_completion=floor, report=outcome.report).is_enough:
             return None
@@ -103,6 +103,20 @@ class Cases:
         """The tasks to evaluate; empty for all of them."""
         tasks = [task for _, task in self.selected[case.declaration.key]]
         return [] if None in tasks else sorted(task for task in tasks if task is not None)
+
+    def refuse_figures_only(self, case: Case, planned: int) -> None:
+        """Refuse an evaluation of so many items that its report would not list them, where a case asks for more than the rate.
+
+        Raises:
+            UsageError: that is so; nothing has been called.
+        """
+        from eval_skills.engine.stored_runs.reports import MAX_DETAILED_ITEMS
+
+        if planned > MAX_DETAILED_ITEMS and self.selected[case.declaration.key] != {(COMPLETION, None)}:
+            raise UsageError(
+                f"{planned:,} items are more than the {MAX_DETAILED_ITEMS:,} that a report lists one by one, as the cases of "
+                f"tasks need it; ask fewer tasks or runs, or select the case {COMPLETION} alone"
+            )
 
 
 def parametrize(metafunc: pytest.Metafunc, mark: pytest.Mark, mistake: str | None = None) -> None:
@@ -170,7 +184,9 @@ def _evaluated(item: pytest.Item, folders: pytest.TempPathFactory, case: Case, c
 
     def evaluate() -> SkillReport:
         options = {**declaration.options, **({"task_ids": tasks} if tasks else {})}
-        return Evaluator(config, folders).run(planned(config, declaration.skill, options))
+        plan = planned(config, declaration.skill, options)
+        cases.refuse_figures_only(case, plan.planned)
+        return Evaluator(config, folders).run(plan)
 
     return evaluated_once(item, folders, json.dumps([declaration.key, tasks]), evaluate)
 

@@ -37,7 +37,7 @@ class Explaining:
         add = getattr(outcome.longrepr, "addsection", None)
         if outcome.failed and add is not None:
             for report in self._reports(item):
-                if report.failures:
+                if report.summary.completion_rate < 1:
                     add(f"eval-skills: {report.skill_key} on {report.benchmark_id}", report.explanation)
         if call.when == "teardown":
             self.made.clear()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from eval_skills.core.errors import UsageError
 from eval_skills.core.models import SkillCompletionReport, TaskResult
 from eval_skills.core.models.result import FORBIDDEN_TOOL_CALLED, TOOL_CALLS_UNKNOWN
 from eval_skills.core.text import plural
@@ -25,8 +26,10 @@ class TaskOutcome:
 
     @property
     def passed(self) -> bool:
-        """Whether the task passed in every run, and none of them, in an earlier attempt, may have called a forbidden tool."""
-        return all(result.passed for result in self.results) and not self.may_have_called_one
+        """Whether the task passed in every run, and none of them, in an earlier attempt, may have called a forbidden tool. False
+        also where it has no result: of that nothing is known.
+        """
+        return bool(self.results) and all(result.passed for result in self.results) and not self.may_have_called_one
 
     @property
     def explanation(self) -> str:
@@ -63,7 +66,7 @@ class _OfAllTasks:
     @property
     def called_a_forbidden_tool(self) -> bool:
         """Whether any run of any task called a tool it must not call."""
-        return FORBIDDEN_TOOL_CALLED in _failures_of(self.results)
+        return bool(self.report.summary.forbidden_items) or FORBIDDEN_TOOL_CALLED in _failures_of(self.results)
 
     @property
     def may_have_called_one(self) -> bool:
@@ -152,7 +155,13 @@ class SkillReport(SkillCompletionReport):
 
     @property
     def failures(self) -> list[TaskResult]:
-        """The items that did not pass, in the benchmark's order."""
+        """The items that did not pass, in the benchmark's order.
+
+        Raises:
+            UsageError: there are more items than reports list one by one.
+        """
+        if self.summary.items and not self.task_results:
+            raise UsageError(f"the report of {self.summary.items:,} items holds their figures only; ask fewer tasks or runs")
         return [item for item in self.task_results if not item.passed]
 
     @property

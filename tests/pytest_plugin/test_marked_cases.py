@@ -9,6 +9,9 @@ from xml.etree import ElementTree
 
 import pytest
 
+from eval_skills.engine.evaluation import summary
+from eval_skills.engine.stored_runs import reports
+
 if TYPE_CHECKING:
     from tests.pytest_plugin.conftest import Project
 
@@ -96,6 +99,40 @@ def test_no_completion_is_enough_where_no_item_has_a_verdict(project: Project) -
     pytester.makepyfile(marked("test_sums", *BUSY, "min_completion=0"))
     pytester.runpytest_inprocess("--junitxml=j.xml").assert_outcomes(failed=3)
     assert "sayer@1.0.0 has no item with a verdict" in cases_in(pytester)["test_sums[completion]"][1]
+
+
+FAILURES = """
+def test_failures(eval_skill):
+    assert not eval_skill("skill", benchmark="sums.json").failures
+"""
+
+
+def test_a_report_of_figures_alone_lets_nothing_pass(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    for room in (summary, reports):
+        monkeypatch.setattr(room, "MAX_DETAILED_ITEMS", 2)
+    pytester = project(right="4", wrong="5", rogue=FORBIDDEN)
+    pytester.makepyfile(test_it=marked("test_sums", *BUSY, "min_completion=0.3") + FAILURES)
+    pytester.runpytest_inprocess("-k", "sums", "--junitxml=j.xml").assert_outcomes(errors=4, deselected=1)
+    said = "3 items are more than the 2 that a report lists one by one, as the cases of tasks need it; ask fewer tasks or runs"
+    assert said in cases_in(pytester)["test_sums[right]"][1]
+    assert not (pytester.path / "skill" / "calls.log").exists()
+    pytester.runpytest_inprocess("-k", "completion or failures", "--junitxml=j.xml").assert_outcomes(failed=2, deselected=3)
+    cases = cases_in(pytester)
+    assert "forbidden tools were called in 1 item" in cases["test_sums[completion]"][1]
+    assert "the report of 3 items holds their figures only" in cases["test_failures"][1]
+
+
+def test_a_task_that_left_the_benchmark_since_the_cases_were_made_does_not_pass(project: Project) -> None:
+    pytester = project(right="4", gone="4")
+    pytester.makeconftest("""
+        import json, pathlib
+        def pytest_collection_finish():
+            file = pathlib.Path("sums.json")
+            benchmark = json.loads(file.read_text())
+            file.write_text(json.dumps({**benchmark, "tasks": benchmark["tasks"][:1]}))
+    """)
+    pytester.makepyfile(marked("test_sums", *BUSY, "min_completion=0.5"))
+    pytester.runpytest_inprocess().assert_outcomes(passed=2, failed=1)
 
 
 def test_a_task_does_not_take_the_name_of_a_case_about_all_tasks(project: Project) -> None:
