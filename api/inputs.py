@@ -109,7 +109,7 @@ def _each_once(skills: list[Skill]) -> list[Skill]:
 
 
 def _identity(skill: Skill) -> object:
-    return (id(skill.target), skill.id) if isinstance(skill, ObjectSkill) else skill.folder or id(skill)
+    return (id(skill.target), skill.id, skill.name) if isinstance(skill, ObjectSkill) else skill.folder or id(skill)
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,8 +188,11 @@ def _rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """The rows as tasks: an empty cell is a key that is not there.
 
     Raises:
-        InputError: a column is not a key of a task.
+        InputError: a column is not a key of a task, or there twice.
     """
+    names = list(frame.columns)
+    if twice := next((str(name) for name in names if names.count(name) > 1), None):
+        raise InputError(f"two columns are called {twice!r}; keep one of them, or give each a name of its own", source="tasks")
     if unknown := [str(name) for name in frame.columns if name not in _TASK_KEYS]:
         asked = {"input", "inputData", "input_data"} & set(frame.columns)
         remedy = f"drop(columns={unknown})" if asked else f"assign(input=frame[{unknown}].to_dict('records'))"

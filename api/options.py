@@ -180,13 +180,20 @@ def _check_known(name: str, known: Sequence[str]) -> None:
 
 
 def _validated(model: type[M], options: Mapping[str, Any]) -> M:
-    listed = {name: list(value) if isinstance(value, tuple | set | frozenset) else value for name, value in options.items()}
+    listed = {name: _as_read(value) for name, value in options.items()}
     try:
         return validate(model, listed)
     except InputError as error:
         place, _, inside = error.path.partition(".")
         where = f"{_snake(place)}{'.' if inside else ''}{inside}: " if place else ""  # two options together have no place
         raise UsageError(f"{where}{error.message}") from None
+
+
+def _as_read(value: Any) -> Any:
+    """The value of an option as it would be read of a file: a list for other collections, and Python's types for NumPy's."""
+    if type(value).__module__ == "numpy" and hasattr(value, "tolist"):
+        return value.tolist()
+    return list(value) if isinstance(value, tuple | set | frozenset) else value
 
 
 def _snake(name: str) -> str:

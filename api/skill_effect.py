@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from eval_skills.api.evaluators import OwnEvaluators
 from eval_skills.api.inputs import TasksLike, read_tasks
-from eval_skills.api.options import NEEDS_PREFECT, EvaluateOptions, check_resume, evaluate_request, python_words
+from eval_skills.api.options import NEEDS_PREFECT, EvaluateOptions, check_resume, evaluate_request, in_python, python_words
 from eval_skills.api.result import EvaluationResult
 from eval_skills.core.diff.model import Judgement
 from eval_skills.core.errors import RunError, UsageError
@@ -76,12 +76,12 @@ class EffectResult:
     @property
     def problems(self) -> list[str]:
         """Errors of the set-up; with one of them no difference may be believed."""
-        return self.effect.problems
+        return [in_python(each) for each in self.effect.problems]
 
     @property
     def remarks(self) -> list[str]:
         """Warnings that stopped nothing."""
-        return [*self.evaluation.remarks, *self.effect.remarks]
+        return [in_python(each) for each in (*self.evaluation.remarks, *self.effect.remarks)]
 
     @property
     def reports(self) -> list[SkillCompletionReport]:

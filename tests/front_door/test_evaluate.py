@@ -174,7 +174,10 @@ def test_what_is_expected_can_be_written_as(task: dict[str, Any]) -> None:
 
 
 def test_numbers_of_numpy_are_numbers() -> None:
-    assert es.evaluate({"same": lambda value: value}, {"input": np.int64(3), "expected": np.float64(3)}).completion == 1
+    task = {"input": np.int64(3), "expected": np.float64(3)}
+    options: Any = {"runs": np.int64(2), "task_ids": np.array(["task-1"])}
+    result = es.evaluate({"same": lambda value: value}, task, **options)
+    assert (result.completion, len(result.items)) == (1, 2)
 
 
 def test_a_dict_that_says_nothing_of_an_agent_is_the_expected_answer() -> None:

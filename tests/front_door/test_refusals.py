@@ -44,6 +44,7 @@ class Hostile:
         pytest.param(lambda: 1, r"<lambda>\(\) takes no argument", id="no-argument"),
         pytest.param([lambda _: 1, lambda _: 2], "two skills are called 'lambda'; give each a name of its own", id="two-lambdas"),
         pytest.param({"A b": never, "a-b": lambda _: 1}, "two skills are called 'a-b'", id="two-names-that-read-alike"),
+        pytest.param({"A": never, "a": never}, "two skills are called 'a'", id="two-names-of-one-function-that-read-alike"),
     ],
 )
 def test_skills(skills: Any, message: str) -> None:
@@ -75,6 +76,11 @@ def test_skills(skills: Any, message: str) -> None:
         ),
         pytest.param(
             pd.DataFrame({"input": ["x"], "topic": ["y"], "expected": ["X"]}), r"frame\.drop\(columns=\['topic'\]\)", id="column"
+        ),
+        pytest.param(
+            pd.DataFrame([["x", "X", "Y"]], columns=["input", "expected", "expected"]),
+            "tasks: two columns are called 'expected'; keep one of them",
+            id="column-twice",
         ),
         pytest.param([{"input": "x"}], r"tasks\[0\]: nothing is expected of the answer", id="nothing-expected"),
         pytest.param([{"input": Hostile(), "expected": 1}], r"tasks\[0\]: input is a \S*Hostile", id="hostile-input"),

@@ -112,6 +112,7 @@ def test_no_verdict_where_the_agent_does_not_run(agent: dict[str, str]) -> None:
     effect = es.skill_effect("csv-tools", agent="custom", agent_config=agent, tasks=TASKS[:3])
     assert effect.verdicts == {"without": None}
     assert effect.problems[0].startswith("the agent answered no item of the arm with")
+    assert effect.problems[0].endswith("see that the agent runs, then use resume with retry_errors")
     assert "set-up error: the agent answered no item" in str(effect)
 
 
