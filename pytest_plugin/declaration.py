@@ -33,7 +33,8 @@ def declared(mark: pytest.Mark) -> Declaration:
     """What `mark` asks for.
 
     Raises:
-        UsageError: it names no skill, `min_completion` or `margin` is not a number in [0, 1], or `margin` has no baseline.
+        UsageError: it names no skill, `min_completion` or `margin` is not a number in [0, 1], `margin` has no baseline, or an
+            option cannot be said in JSON.
     """
     options: dict[str, Any] = dict(mark.kwargs)
     if len(mark.args) > 1 or (mark.args and "skill" in options):
@@ -48,7 +49,10 @@ def declared(mark: pytest.Mark) -> Declaration:
         raise UsageError("margin is the loss that baseline must rule out; give both, or neither")
     if baseline is not None and (not isinstance(baseline, str | os.PathLike) or str(baseline).strip() in {"", "latest"}):
         raise UsageError(f"baseline is a JSON report or a run id of the store; got {baseline!r}")
-    key = json.dumps([str(skill), options], sort_keys=True, default=str)
+    try:
+        key = json.dumps([str(skill), options], sort_keys=True, default=str)
+    except (TypeError, ValueError):  # keys of several types, or a value that contains itself
+        raise UsageError(f"options are values that JSON can say, whose keys are texts; got {options!r}") from None
     return Declaration(skill, options, floor, None if baseline is None else str(baseline), margin, key)
 
 

@@ -189,6 +189,9 @@ BAD = {
     "no_rate": (('"skill"', "min_completion=90"), "min_completion must be a number from 0 to 1; got 90"),
     "nan": (('"skill"', 'min_completion=float("nan")'), "min_completion must be a number from 0 to 1; got nan"),
     "no_runs": (('"skill"', "runs=0"), "runs: "),
+    "mixed_keys": (('"skill"', 'llm={1: 2, "model": "m"}'), "options are values that JSON can say, whose keys are texts; got"),
+    "json_as_path": (('"skill"', f'tasks="{300 * "x"}"'), "File name too long"),
+    "no_path": (('"skill"', r'tasks="a\0b"'), "embedded null byte"),
     "positional": (('"skill"', '"sums.json"'), "everything but the skill is named"),
 }
 
