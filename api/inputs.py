@@ -40,6 +40,7 @@ IN_MEMORY = "tasks"
 
 _LISTED = frozenset({"keywords", "patterns"})
 _WHOLE = frozenset({"timeoutMs", "timeout_ms"})
+_INPUTS = frozenset({"input", "inputData", "input_data"})
 
 
 def read_skills(given: Any, max_output_bytes: int | None = None) -> tuple[Discovery, list[str]]:
@@ -188,20 +189,25 @@ def _rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """The rows as tasks: an empty cell is a key that is not there.
 
     Raises:
-        InputError: a column is not a key of a task, or there twice.
+        InputError: a column is not a key of a task, or there twice; or a row asks nothing, though others do.
     """
     names = list(frame.columns)
     if twice := next((str(name) for name in names if names.count(name) > 1), None):
         raise InputError(f"two columns are called {twice!r}; keep one of them, or give each a name of its own", source="tasks")
     if unknown := [str(name) for name in frame.columns if name not in _TASK_KEYS]:
-        asked = {"input", "inputData", "input_data"} & set(frame.columns)
+        asked = _INPUTS & set(frame.columns)
         remedy = f"drop(columns={unknown})" if asked else f"assign(input=frame[{unknown}].to_dict('records'))"
         hint = nearest(unknown[0], _task_keys_as_written()) or f"; columns are the keys of tasks: frame.{remedy}"
         raise InputError(f"unknown column {unknown[0]!r}{hint}", source="tasks")
-    return [
+    rows = [
         {str(name): value for name, cell in row.items() if not _is_empty(value := _python_value(str(name), cell))}
         for row in frame.to_dict(orient="records")
     ]
+    for place, row in enumerate(rows):
+        if (asked := _INPUTS & set(names)) and not row.keys() & {*_INPUTS, "turns", "user"}:
+            said = f"the cell of {min(asked)} is empty, so nothing would be asked; fill it, or leave the row out"
+            raise InputError(said, source=f"tasks[{place}]")
+    return rows
 
 
 def _python_value(name: str, cell: Any) -> Any:

@@ -78,6 +78,11 @@ def test_skills(skills: Any, message: str) -> None:
             pd.DataFrame({"input": ["x"], "topic": ["y"], "expected": ["X"]}), r"frame\.drop\(columns=\['topic'\]\)", id="column"
         ),
         pytest.param(
+            pd.DataFrame({"input": ["x", np.nan], "expected": ["X", "Y"]}),
+            r"tasks\[1\]: the cell of input is empty, so nothing would be asked",
+            id="empty-input",
+        ),
+        pytest.param(
             pd.DataFrame([["x", "X", "Y"]], columns=["input", "expected", "expected"]),
             "tasks: two columns are called 'expected'; keep one of them",
             id="column-twice",
