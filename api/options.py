@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from contextlib import contextmanager
 from typing import Any, Literal, TypedDict, TypeVar
 
@@ -105,6 +105,9 @@ INSTEAD = {
 }
 """Options of the command line that a Python caller has something else for."""
 
+_CHOOSING = ("task_ids", "task_tags", "tasks_from", "complexity")
+"""Options that choose tasks. An empty one, as of a result without failures, means none to a program, and would ask all."""
+
 
 def evaluate_request(options: Mapping[str, Any], **own: Any) -> EvaluateRequest:
     """The request with these options and the caller's `own` fields. What is written to stays where it is now, wherever a skill
@@ -118,6 +121,8 @@ def evaluate_request(options: Mapping[str, Any], **own: Any) -> EvaluateRequest:
         if name in INSTEAD:
             raise UsageError(f"{name} is not an option of evaluate; {INSTEAD[name]}")
         _check_known(name, sorted(known))
+        if name in _CHOOSING and isinstance(options[name], Sized) and not len(options[name]):
+            raise UsageError(f"{name} is empty, so no task would be asked; leave it out to ask all")
     given = {**options, **own}
     written = {name: _absolute(given[name]) for name in ("store", "record", "output_dir") if name in given}
     return _validated(EvaluateRequest, given | written)

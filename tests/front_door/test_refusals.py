@@ -135,6 +135,7 @@ def test_tasks(tasks: Any, message: str) -> None:
         pytest.param({"max_cost": 0}, "max_cost: input should be greater than 0; got 0", id="no-cost-at-all"),
         pytest.param({"fail_fast": True}, "add prefect=True, or leave it out", id="needs-prefect"),
         pytest.param({"task_ids": ["b"]}, "has no task 'b'", id="no-such-task"),
+        pytest.param({"task_ids": []}, "task_ids is empty, so no task would be asked; leave it out to ask all", id="no-task"),
         pytest.param({"memory_mb": 100}, "limits of memory, CPU time and open files hold a process", id="limit-of-a-process"),
         pytest.param({"store": ""}, "store: blank text", id="blank-store"),
         pytest.param({"store": False}, "store is a bool; give a path or a Store, or None to keep nothing", id="no-path"),
