@@ -11,8 +11,7 @@ from eval_skills.core.store import Store, land_reports
 from eval_skills.core.store.digests import digest_of_file, record_digest, recorded_digests
 from eval_skills.core.store.files import RunLock, make_folder, replace_durably, write_whole
 from eval_skills.core.store.journal import complete_lines, result_of
-from eval_skills.core.store.missing import BROKEN
-from eval_skills.core.store.verify import Finding, Verified, put_aside, verify
+from eval_skills.core.store.verify import Finding, Verified, free_name, put_aside, verify
 from eval_skills.core.text import plural
 
 
@@ -43,6 +42,8 @@ def _repaired(store: Store, finding: Finding) -> str:
             return _report(store, finding.run_id)
         if finding.kind == "earlier" and finding.table == "reports" and finding.run_id in store.tables.files("items"):
             return _report(store, finding.run_id)
+        if finding.kind == "unreadable":
+            return "not repaired: let this user read it (chmod), or see to its disk; what it holds may be well"
         if finding.kind in ("missing", "earlier"):
             return "not repaired: nothing else in the store holds it"
         if finding.kind == "misplaced" and (place := _landing_place(store, finding)) is not None:
@@ -99,20 +100,28 @@ def _journal(store: Store, finding: Finding) -> str:
                 lost += 1
             else:
                 kept.append(line)
-        aside = f"{journal}{BROKEN}"
-        write_whole(Path(aside), journal.read_bytes(), mode=store.layout.mode)  # first: at no moment is there neither of the two
+        aside = free_name(journal)
+        write_whole(aside, journal.read_bytes(), mode=store.layout.mode)  # first: at no moment is there neither of the two
         write_whole(journal, b"".join(kept), mode=store.layout.mode)
-    return f"now {Path(aside).name}; {plural(len(kept), 'item')} kept for --resume, {plural(lost, 'line')} left out"
+    return f"now {aside.name}; {plural(len(kept), 'item')} kept for --resume, {plural(lost, 'line')} left out"
 
 
 def _report(store: Store, run_id: str) -> str:
     from eval_skills.engine.backfill.recompute import run_reports
+    from eval_skills.engine.skill_effect.experiment import effect_of_run
 
     reports = run_reports(store, run_id)
     if not reports:
         return "not repaired: it holds no items"
+    origin, version = _of_items(store, run_id)  # each item says it, too: the manifest may be gone
     manifest = store.find_manifest(run_id)
-    origin = manifest.request.get("origin", "run") if manifest is not None else "run"
-    land_reports(store, run_id, None, reports, origin=str(origin))
+    effect = effect_of_run(manifest, reports) if manifest is not None and manifest.has_arms else None
+    land_reports(store, run_id, None, reports, benchmark_version=version, origin=origin, effect=effect)
     store.publish()
     return "reports made anew from the items"
+
+
+def _of_items(store: Store, run_id: str) -> tuple[str, str]:
+    """The origin of a run and the version of its benchmark."""
+    item = store.tables.rows("items", ["origin", "benchmark_version"], [run_id])[0]
+    return str(item["origin"] or "run"), str(item["benchmark_version"])

@@ -3,6 +3,7 @@ the digests of landed files, a line for each in ``<root>/digests.jsonl``."""
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -44,13 +45,22 @@ def record_digests(layout: Layout, digests: Mapping[str, str]) -> None:
         return
     make_folder(layout.root, layout.mode)
     path = layout.root / DIGESTS_FILE
-    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, layout.mode & 0o666)
+    lines = b"".join(digest_line(relative, digest) for relative, digest in digests.items())
+    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, layout.mode & 0o666)
     try:
-        os.write(fd, b"".join(digest_line(relative, digest) for relative, digest in digests.items()))
+        lines = lines if _ends_a_line(fd) else b"\n" + lines
+        if os.write(fd, lines) < len(lines):  # without its last line, a file that lands again would count as damaged
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
         sync_open(fd, path)
     finally:
         os.close(fd)
     sync_folder(layout.root)
+
+
+def _ends_a_line(fd: int) -> bool:
+    """Whether what is appended begins a line: what was cut off by a full disk or a power cut must not spoil the next one."""
+    size = os.fstat(fd).st_size
+    return size == 0 or os.pread(fd, 1, size - 1) == b"\n"
 
 
 def digest_line(relative: str, digest: str) -> bytes:

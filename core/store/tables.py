@@ -342,7 +342,13 @@ def _partitions(folder: str) -> list[tuple[str, str]]:
             ]
     except (FileNotFoundError, NotADirectoryError):
         return []
+    except OSError as error:
+        raise _not_listed(folder, error) from None
     return sorted(found)
+
+
+def _not_listed(folder: str, error: OSError) -> RunError:
+    return RunError(f"{folder} cannot be listed: {error.strerror}; let this user read it (chmod), or see to its disk")
 
 
 @lru_cache(maxsize=16_384)  # a reader asks it of every partition, several times over
@@ -362,6 +368,8 @@ def _files(days: Iterable[str]) -> Iterator[str]:
                 yield from (entry.path for entry in entries if entry.name.endswith(".parquet") and entry.is_file())
         except FileNotFoundError:
             continue
+        except OSError as error:
+            raise _not_listed(day, error) from None
 
 
 def _run_id_of(path: str) -> str | None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import re
 from dataclasses import dataclass, field
+from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
@@ -30,10 +33,13 @@ if TYPE_CHECKING:
 EARLIER = "it is an earlier version: it has landed again since; restore the last one from a copy"
 FOLDER_GONE = "the run has landed, and its folder with the manifest is gone"
 
-FindingKind = Literal["damaged", "earlier", "misplaced", "missing", "journal", "manifest", "leftover", "without-reports"]
+FindingKind = Literal[
+    "damaged", "unreadable", "earlier", "misplaced", "missing", "journal", "manifest", "leftover", "without-reports"
+]
 """A landed file that is not what was written, that is what was written before the last time, that lies in a folder not named by a
-date, or that is gone, or its run's folder, though nothing of ours deleted it; a journal or a manifest that cannot be read; what a
-process that died left behind; items without their reports."""
+date, or that is gone, or its run's folder, though nothing of ours deleted it; a file that this process may not read, or that the
+disk does not give; a journal or a manifest that holds something else; what a process that died left behind; items without their
+reports."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +79,8 @@ def verify(store: Store) -> Verified:
             files += 1
             digests = known.get(store.tables.relative(path), [])
             if problem := _damage(name, path, digests):
-                findings.append(Finding("damaged", store.tables.location(path), problem, run_id, name))
+                kind: FindingKind = "unreadable" if (refused := _refused(Path(path))) else "damaged"
+                findings.append(Finding(kind, store.tables.location(path), refused or problem, run_id, name))
             elif _is_earlier(store, path):
                 findings.append(Finding("earlier", store.tables.location(path), EARLIER, run_id, name))
             elif not digests:
@@ -83,8 +90,8 @@ def verify(store: Store) -> Verified:
     misplaced = {(each.table, each.run_id) for each in findings if each.kind == "misplaced"}
     missing = [each for each in _missing(store, known) if (each.table, each.run_id) not in misplaced]
     findings += [*missing, *_folders(store), *_leftovers(store), *_without_reports(store, findings)]
-    broken = {each.run_id for each in findings if each.kind == "journal"}
-    newer = [remark for run_id in store.run_ids() if run_id not in broken for remark in newer_remarks(store, run_id)]
+    closed = {each.run_id for each in findings if each.kind in ("journal", "unreadable")}
+    newer = [remark for run_id in store.run_ids() if run_id not in closed for remark in newer_remarks(store, run_id)]
     return Verified(files, undigested, findings, newer)
 
 
@@ -97,11 +104,19 @@ def put_aside(store: Store, finding: Finding) -> str:
     relative = store.tables.relative(str(path))
     if store.mirror is not None and store.mirror.restore(relative) and _is_well(store, finding, path):
         return "fetched again from the object storage, where it is well"
-    path.rename(f"{path}{BROKEN}")
+    aside = free_name(path)
+    path.rename(aside)
     if store.mirror is not None and path.name != JOURNAL:
         store.publish()  # under its other name first: at no moment is there neither of the two
         store.mirror.remove([relative])
-    return f"now {path.name}{BROKEN}"
+    return f"now {aside.name}"
+
+
+def free_name(path: Path) -> Path:
+    """The name for a damaged file that is put aside: one that no file has that was put aside before."""
+    first = path.with_name(f"{path.name}{BROKEN}")
+    further = (first.with_name(f"{first.name}.{number}") for number in count(2))
+    return next(name for name in chain([first], further) if not os.path.lexists(name))
 
 
 def _is_well(store: Store, finding: Finding, path: Path) -> bool:
@@ -117,21 +132,52 @@ def _is_well(store: Store, finding: Finding, path: Path) -> bool:
     return True
 
 
+def _refused(path: Path) -> str:
+    """Why the bytes of a file cannot be had, which says nothing about them; "" where they can."""
+    try:
+        digest_of_file(path)
+    except (FileNotFoundError, IsADirectoryError):
+        return ""
+    except OSError as error:
+        return f"cannot be read: {error.strerror}"
+    return ""
+
+
 def _damage(name: TableName, path: str, digests: Collection[str]) -> str:
-    """What is wrong with a landed file; "" if it is what was written."""
+    """What is wrong with a landed file; "" if it is what was written.
+
+    Raises:
+        MemoryError: there is too little memory to read it, which says nothing about the file.
+    """
     try:
         with pq.ParquetFile(path, page_checksum_verification=True) as file:
-            rows = sum(batch.num_rows for batch in file.iter_batches())
-            missing = [column for column in SCHEMAS[name].names[:1] if column not in file.schema_arrow.names]
-            if rows != file.metadata.num_rows:
-                return f"holds {rows:,} rows where its footer says {file.metadata.num_rows:,}"
+            rows, owners = 0, set[str | None]()
+            missing = [column for column in SCHEMAS[name].names[:2] if column not in file.schema_arrow.names]
             if missing:
                 return f"has no column {missing[0]}, so it is not a file of the table {name}"
+            for batch in file.iter_batches():
+                rows += batch.num_rows
+                owners |= _owners(name, batch)
+            if rows != file.metadata.num_rows:
+                return f"holds {rows:,} rows where its footer says {file.metadata.num_rows:,}"
+            if others := owners - {Path(path).stem}:
+                return f"holds the {name} of run {min(map(str, others))}"
+    except MemoryError:  # pyarrow's is an ArrowException, too
+        raise
     except (pa.ArrowException, OSError, ValueError) as error:
         return f"not a readable Parquet file ({' '.join(str(error).split())})"
     if digests and digest_of_file(path) not in digests:
         return "its bytes are not those that were written"
     return ""
+
+
+def _owners(name: TableName, batch: pa.RecordBatch) -> set[str | None]:
+    """The runs that the file should be named after; recomputed reports lie beside those of their run, under another name."""
+    if name not in ("items", "reports"):
+        return set()
+    origins = batch.column("origin") if "origin" in batch.schema.names else pa.nulls(batch.num_rows)
+    pairs = zip(batch.column("run_id").to_pylist(), origins.to_pylist(), strict=True)
+    return {run_id for run_id, origin in pairs if origin != "recompute"}
 
 
 def _is_earlier(store: Store, path: str) -> bool:
@@ -141,7 +187,7 @@ def _is_earlier(store: Store, path: str) -> bool:
     before = digest_of_file(path)
     digests = recorded_digests(store.layout).get(relative, [])  # read last: it may just have landed again
     run_id = Path(path).stem
-    is_open = store.tables.scratch_place(relative).exists() or store.journal_path(run_id).exists()
+    is_open = store.tables.scratch_place(relative).exists() or os.path.exists(store.journal_path(run_id))
     return before in digests[:-1] and before != digests[-1] and not is_open and digest_of_file(path) == before
 
 
@@ -157,7 +203,7 @@ def _missing(store: Store, known: Collection[str]) -> Iterator[Finding]:
         if not (folder := store.run_folder(run_id)).is_dir():
             yield Finding("missing", str(folder), f"{FOLDER_GONE}; restore it from a copy", run_id)
     for run_id in store.run_ids():
-        if store.lost_manifest(run_id):
+        if store.lost_manifest(run_id) and not _refused(store.run_folder(run_id)):
             yield Finding("missing", str(store.run_folder(run_id) / FILE_NAME), f"{LOST}; restore it from a copy", run_id)
 
 
@@ -176,11 +222,17 @@ def _folders(store: Store) -> Iterator[Finding]:
     for folder in sorted(runs.iterdir()) if runs.is_dir() else ():
         if not is_run_id(folder.name):
             continue
+        closed = [
+            path for path in (folder, folder / FILE_NAME, folder / ASKED, store.journal_path(folder.name)) if _refused(path)
+        ]
+        yield from (Finding("unreadable", str(path), _refused(path), folder.name) for path in closed[:1])
+        if closed:
+            continue
         try:
-            if (folder / "manifest.json").exists():
+            if (folder / FILE_NAME).exists():
                 read_manifest(folder)
         except (EvalSkillsError, ValueError, OSError) as error:
-            yield Finding("manifest", str(folder / "manifest.json"), f"cannot be read: {_short(error)}", folder.name)
+            yield Finding("manifest", str(folder / FILE_NAME), f"cannot be read: {_short(error)}", folder.name)
         try:
             asked_at(folder)
         except InputError as error:
@@ -193,10 +245,15 @@ def _folders(store: Store) -> Iterator[Finding]:
             yield Finding("journal", str(journal), _short(error), folder.name)
 
 
+_SCRATCH = re.compile(rf"\.(?:(?:{'|'.join(get_args(TableName))})\.date=.+\.parquet|.+\.[0-9]+)\.tmp")
+"""What our scratch files are called (`Tables.scratch_place`, `write_pieces`); other programs have temporary files, too."""
+
+
 def _leftovers(store: Store) -> Iterator[Finding]:
     """Scratch files, and locks that no process holds."""
     root = store.layout.root
-    for path in sorted(root.rglob(".*.tmp")) if root.is_dir() else ():
+    scratch = (path for path in root.rglob(".*.tmp") if _SCRATCH.fullmatch(path.name) and path.is_file())
+    for path in sorted(scratch) if root.is_dir() else ():
         run = next((part for part in (path.parent.name, *path.name.split(".")) if is_run_id(part)), "")
         run = run if run and store.run_folder(run).is_dir() else ""  # files of some tables have ids that look like a run's
         if not run or not is_locked(store.journal_path(run)):
@@ -208,13 +265,14 @@ def _leftovers(store: Store) -> Iterator[Finding]:
 
 
 def _without_reports(store: Store, damaged: list[Finding]) -> Iterator[Finding]:
-    """Runs whose items are well, and whose reports are missing or damaged."""
+    """Runs whose items are well, and whose reports are missing or damaged; those that cannot be read may be well."""
     bad = {(each.table, each.run_id) for each in damaged if each.kind == "damaged"}
+    closed = {each.run_id for each in damaged if each.kind == "unreadable" and each.table == "items"}
     elsewhere = {each.run_id for each in damaged if each.kind == "misplaced" and each.table == "reports"}
     reports = store.tables.files("reports")
     for run_id, path in store.tables.files("items").items():
         is_without = run_id not in (reports.keys() | elsewhere) or ("reports", run_id) in bad
-        if ("items", run_id) not in bad and is_without:
+        if ("items", run_id) not in bad and run_id not in closed and is_without:
             yield Finding("without-reports", store.tables.location(path), "these items have no readable reports", run_id)
 
 

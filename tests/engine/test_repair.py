@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from eval_skills.cli.main import call
+from eval_skills.core.store import land_items
 from eval_skills.core.store.verify import verify
 from eval_skills.engine.evaluation.executor import LocalExecutor
 from eval_skills.engine.evaluation.in_process import evaluate_here
@@ -51,6 +52,19 @@ def test_reports_are_made_anew_from_their_items_and_damaged_items_put_aside(
     assert repair(store).undigested == [], "they have digests now"
 
 
+def test_reports_that_are_made_anew_without_a_manifest_have_the_origin_of_their_items(make_plan_of: MakePlan) -> None:
+    """Else a scoring would count as a run of its own, in trends and as `latest`."""
+    plan = make_plan_of("ok")
+    store, run_id = plan.store, plan.run_id
+    results = asyncio.run(results_of_all(plan))
+    land_items(store, run_id, [each.model_copy(update={"origin": "rescore"}) for each in results])
+    assert [each.repaired for each in repair(store).findings if each.kind == "without-reports"] == [
+        "reports made anew from the items"
+    ]
+    [row] = store.tables.rows("reports", ["origin", "benchmark_version"], [run_id])
+    assert row == {"origin": "rescore", "benchmark_version": plan.benchmark.version}
+
+
 def _killed(_: int) -> None:
     raise KeyboardInterrupt
 
@@ -58,7 +72,7 @@ def _killed(_: int) -> None:
 def test_the_readable_lines_of_a_broken_journal_can_be_resumed(make_plan_of: MakePlan, monkeypatch: pytest.MonkeyPatch) -> None:
     plan = make_plan_of("ok", "wrong")
     store, journal = plan.store, plan.store.journal_path(plan.run_id)
-    results = asyncio.run(results_of_both(plan))
+    results = asyncio.run(results_of_all(plan))
     journal.parent.mkdir(parents=True, exist_ok=True)
     lines = [result.model_dump_json(by_alias=True).encode() + b"\n" for result in results]
     journal.write_bytes(lines[0] + b"{garbled\n" + lines[1])
@@ -75,6 +89,6 @@ def test_the_readable_lines_of_a_broken_journal_can_be_resumed(make_plan_of: Mak
     assert verify(store).findings == []
 
 
-async def results_of_both(plan: RunPlan) -> list[ItemResult]:
+async def results_of_all(plan: RunPlan) -> list[ItemResult]:
     async with LocalExecutor(plan) as here:
         return [(await here.execute(item, ())).result for item in plan.items]

@@ -12,6 +12,7 @@ import pytest
 
 import eval_skills as es
 from eval_skills.core.errors import InputError, RunError, UsageError, UserError
+from eval_skills.engine.repair import repair
 from eval_skills.engine.skill_effect.experiment import stored_effect
 from tests.front_door.test_result import ATTACK, read_html
 
@@ -104,6 +105,14 @@ def test_a_kept_run_can_be_read_again(agent: dict[str, str]) -> None:
     assert list(effect.arms) == ["with", "sham"]
     again, _ = stored_effect("kept", effect.run_id)
     assert again == effect.effect
+
+    store = es.Store("kept")
+    columns = ["skill_id", "effect_of", "effect_arm", "effect_against", "effect", "effect_verdict"]
+    before, (reports,) = store.tables.rows("reports", columns), store.tables.files("reports").values()
+    assert [row["effect_arm"] for row in before] == ["sham", "with"]
+    Path(reports).unlink()
+    assert [each.repaired for each in repair(store).findings] == ["reports made anew from the items"]
+    assert store.tables.rows("reports", columns) == before
 
 
 @pytest.mark.slow

@@ -15,10 +15,11 @@ from typing import get_args
 
 from eval_skills.core.store.layout import TableName, is_run_id
 
+_ASIDE = r"\.broken(?:\.[0-9]+)?"
 _TABLE = re.compile(
-    rf"(?P<table>{'|'.join(get_args(TableName))})/date=[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}/(?P<id>[^/.]+)\.parquet(?:\.broken)?"
+    rf"(?P<table>{'|'.join(get_args(TableName))})/date=[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}/(?P<id>[^/.]+)\.parquet(?:{_ASIDE})?"
 )
-_RUN = re.compile(r"runs/(?P<id>[^/.]+)/(?P<file>manifest\.json(?:\.broken)?|pruned|asked|journal\.newer-[0-9]+\.jsonl)")
+_RUN = re.compile(rf"runs/(?P<id>[^/.]+)/(?P<file>manifest\.json(?:{_ASIDE})?|pruned|asked|journal\.newer-[0-9]+\.jsonl)")
 _MONITOR = re.compile(r"monitors/[0-9a-f]+/position\.json")
 
 MANIFEST = "manifest.json"

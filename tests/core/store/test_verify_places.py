@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from eval_skills.core.errors import UsageError
+from eval_skills.core.errors import RunError, UsageError
 from eval_skills.core.store import Store, land_items, land_reports
-from eval_skills.core.store.digests import record_digest
+from eval_skills.core.store.digests import record_digest, recorded_digests
 from eval_skills.core.store.files import RunLock
 from eval_skills.core.store.sql import query
 from eval_skills.core.store.verify import Verified, verify
@@ -35,6 +35,69 @@ def test_a_broken_journal_or_manifest_is_named(landed: Store) -> None:
     (folder / "manifest.json").write_text("{")
     landed.journal_path(RUNS[0]).write_bytes(b"{}\n")
     assert [each.kind for each in verify(landed).findings] == ["manifest", "journal"]
+
+
+@pytest.mark.parametrize("name", [".notes.tmp", ".syncthing.x.parquet.tmp", "upload.1.tmp"])
+def test_temporary_files_of_other_programs_are_not_ours_to_remove(landed: Store, name: str) -> None:
+    other = landed.layout.root / "items" / name
+    other.write_text("theirs")
+    assert repair(landed).findings == []
+    assert other.read_text() == "theirs"
+
+
+@pytest.mark.parametrize("name", ["items", "reports", "manifest.json"])
+def test_what_cannot_be_read_may_be_well_and_stays_where_it_is(landed: Store, name: str) -> None:
+    """No right to read it, or a disk that fails for a moment: a file that gives an error stands for both."""
+    path = landed.run_folder(RUNS[0]) / name if name == "manifest.json" else file_of(landed, name, RUNS[0])
+    path.unlink()
+    path.symlink_to("/proc/self/mem")
+    for _ in range(2):
+        [finding] = repair(landed).findings
+        assert (finding.kind, finding.path, finding.problem) == ("unreadable", str(path), "cannot be read: Input/output error")
+        assert finding.repaired.startswith("not repaired: let this user read it")
+        assert path.is_symlink()
+
+
+def test_a_folder_that_cannot_be_listed_is_named(landed: Store) -> None:
+    link = landed.layout.root / "items" / "date=2026-11-20"
+    link.mkdir()
+    (loop := link / "x.parquet").symlink_to(loop)
+    with pytest.raises(RunError, match="date=2026-11-20 cannot be listed: Too many levels of symbolic links"):
+        verify(landed)
+
+
+def test_a_file_of_another_run_or_table_is_found_without_its_digest_too(landed: Store) -> None:
+    (landed.layout.root / "digests.jsonl").unlink()
+    of_another_run, of_another_table = file_of(landed, "items", RUNS[0]), file_of(landed, "items", RUNS[1])
+    of_another_run.write_bytes(file_of(landed, "items", RUNS[2]).read_bytes())
+    of_another_table.write_bytes(file_of(landed, "reports", RUNS[1]).read_bytes())
+    assert [(each.kind, each.path, each.problem) for each in verify(landed).findings] == [
+        ("damaged", str(of_another_run), f"holds the items of run {RUNS[2]}"),
+        ("damaged", str(of_another_table), "has no column flow_run_id, so it is not a file of the table items"),
+    ]
+
+
+def test_what_was_put_aside_before_is_not_overwritten(landed: Store) -> None:
+    file = file_of(landed, "items", RUNS[0])
+    for content, aside in ((b"once", f"{file.name}.broken"), (b"twice", f"{file.name}.broken.2")):
+        file.write_bytes(content)
+        assert [each.repaired for each in repair(landed).findings] == [f"now {aside}"]
+        assert file.with_name(aside).read_bytes() == content
+    assert file.with_name(f"{file.name}.broken").read_bytes() == b"once"
+
+
+def test_a_line_of_digests_that_was_cut_off_does_not_spoil_the_next(landed: Store) -> None:
+    """Else a file that lands again would count as damaged: only its earlier digest would be known."""
+    digests = landed.layout.root / "digests.jsonl"
+    digests.write_bytes(digests.read_bytes()[:-20])
+    record_digest(landed.layout, "items/date=2026-11-21/x.parquet", "ab")
+    assert recorded_digests(landed.layout)["items/date=2026-11-21/x.parquet"] == ["ab"]
+
+
+def test_a_digest_that_a_full_disk_cut_off_stops_the_landing(landed: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.write", lambda fd, content: len(content) - 1)
+    with pytest.raises(OSError, match="No space left on device"):
+        record_digest(landed.layout, "items/date=2026-11-21/x.parquet", "ab")
 
 
 @pytest.mark.parametrize("name", ["journal.lock", ".manifest.json.1.tmp"])

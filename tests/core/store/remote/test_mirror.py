@@ -15,7 +15,7 @@ from obstore.store import S3Store
 from eval_skills.core.errors import UsageError
 from eval_skills.core.store import Store, land, land_rows, prune_items
 from eval_skills.core.store.remote import mirror
-from eval_skills.core.store.remote.names import shared_files
+from eval_skills.core.store.remote.names import shared_files, shared_name
 from eval_skills.core.store.retention import pruned_words
 from eval_skills.engine.repair import repair
 from tests.object_storage import ObjectStorage
@@ -226,6 +226,13 @@ def test_what_is_damaged_in_the_bucket_is_left_out_and_named(
     on_machine("third")
     assert Store(url).tables.files("items").keys() == {"20261122T000000Z-0001"}
     assert f"{file}.broken" in _files(Store(url))
+
+
+@pytest.mark.parametrize("aside", ["items/date=2026-11-21/{}.parquet.broken.2", "runs/{}/manifest.json.broken.2"])
+def test_what_was_put_aside_a_second_time_is_kept_in_the_bucket_too(run_id: str, aside: str) -> None:
+    shared = shared_name(aside.format(run_id))
+    assert shared is not None
+    assert (shared.run_id, shared.is_manifest) == (run_id, False)
 
 
 def test_a_damaged_mirror_is_repaired_from_the_bucket(url: str, run_id: str, land_whole: LandWhole) -> None:
