@@ -6,7 +6,7 @@ import errno
 import fcntl
 import os
 import stat
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
@@ -202,7 +202,8 @@ class RunLock:
     def release(self) -> None:
         """Release the lock; a second call does nothing."""
         if self._fd >= 0:
-            self._path.unlink(missing_ok=True)
+            with suppress(OSError):  # in a folder that is read-only by now it stays; that no process holds it is what counts
+                self._path.unlink(missing_ok=True)
             self._give_up()
 
     def __enter__(self) -> RunLock:

@@ -70,7 +70,7 @@ def land(store: Store, run_id: str, date: date | None = None, going_on: Callable
         return _landed(store, run_id)
     unknown: set[str] = set()
     again = going_on or (lambda: f"go on with --resume {run_id}")
-    with RunLock(journal), explained(store.path, lambda: f"its journal is kept, so {again()}"):
+    with _landing_lock(journal, again), explained(store.path, lambda: f"its journal is kept, so {again()}"):
         scratch = store.tables.scratch(relative_of(store, "items", run_id, date))
         expected = _write(scratch, ITEM_SCHEMA, run_batches(store, run_id, unknown))
         _verify(scratch, expected)
@@ -83,6 +83,13 @@ def land(store: Store, run_id: str, date: date | None = None, going_on: Callable
             journal.unlink()
         sync_folder(journal.parent)
     return store.tables.location(target)
+
+
+def _landing_lock(journal: Path, again: Callable[[], str]) -> RunLock:
+    try:
+        return RunLock(journal)
+    except RunError as error:
+        raise RunError(f"{error}; its journal is kept, so {again()}") from None
 
 
 def _forget_reports(store: Store, run_id: str) -> None:
@@ -121,11 +128,13 @@ def land_reports(
     benchmark_version: str | None = None,
     origin: str = "run",
     effect: SkillEffect | None = None,
+    kept: str = KEPT,
 ) -> str:
     """Write one row per report into ``reports/date=…/<run id>.parquet``, replacing what was there; return where that is.
 
     `benchmark_version` comes from the run's manifest, if there is one and it is not given. `effect` is what the run's arms, its
     skills, say about an Agent Skill. To object storage the run goes as a whole, when its caller publishes it (`Store.publish`).
+    `kept` is what an error says of what is there, and how to go on.
     """
     if benchmark_version is None and (manifest := store.find_manifest(run_id)) is not None:
         benchmark_version = manifest.benchmark.version
@@ -133,7 +142,7 @@ def land_reports(
     rows = [report_row(report, run_id=run_id, benchmark_version=benchmark_version, origin=origin) for report in given]
     effects = {} if effect is None else effect_rows(effect)
     rows = [row | effects.get(report.skill_key, {}) for row, report in zip(rows, given, strict=True)]
-    return _write_rows(store, "reports", run_id, rows, date)
+    return _write_rows(store, "reports", run_id, rows, date, kept)
 
 
 def land_recomputed(

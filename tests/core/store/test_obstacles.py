@@ -11,8 +11,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from eval_skills.core.errors import RunError
-from eval_skills.core.models import ItemResult
-from eval_skills.core.store import Journal, Store, land, land_rows
+from eval_skills.core.models import ItemResult, SkillCompletionReport
+from eval_skills.core.store import Journal, Store, land, land_reports, land_rows
+from eval_skills.core.store.files import RunLock
 from eval_skills.core.store.history import past_runs
 from eval_skills.core.store.verify import verify
 
@@ -43,6 +44,38 @@ def test_a_full_disk_while_landing_keeps_the_journal(
     assert journaled.exists()
     land(store, run_id)
     assert store.items()["task_id"].tolist() == ["t0"]
+
+
+def _read_only(*_: object, **__: object) -> None:
+    raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+
+def test_a_store_that_became_read_only_keeps_the_journal(
+    store: Store, run_id: str, journaled: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(RunLock, "_acquire", _read_only)
+    with pytest.raises(RunError) as raised:
+        land(store, run_id)
+    assert str(raised.value).endswith(
+        f"Permission denied; choose a store folder that can be written; its journal is kept, so go on with --resume {run_id}"
+    )
+
+
+def test_a_lock_that_cannot_be_removed_is_released(journaled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lock = RunLock(journaled)
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "unlink", _read_only)
+        lock.release()
+    assert journaled.with_suffix(".lock").exists()
+    RunLock(journaled).release()
+
+
+def test_reports_that_cannot_be_written_say_how_the_run_goes_on(
+    store: Store, run_id: str, make_report: Callable[..., SkillCompletionReport], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "fsync", _read_only)
+    with pytest.raises(RunError, match=f"its items are kept, so go on with --resume {run_id}$"):
+        land_reports(store, run_id, None, [make_report()], kept=f"its items are kept, so go on with --resume {run_id}")
 
 
 def test_rows_that_cannot_be_written_are_no_bug(store: Store, run_id: str, monkeypatch: pytest.MonkeyPatch) -> None:
