@@ -128,7 +128,7 @@ def land_reports(
     benchmark_version: str | None = None,
     origin: str = "run",
     effect: SkillEffect | None = None,
-    kept: str = KEPT,
+    kept: str | Callable[[], str] = KEPT,
 ) -> str:
     """Write one row per report into ``reports/date=…/<run id>.parquet``, replacing what was there; return where that is.
 
@@ -178,7 +178,13 @@ def land_rows(
 
 
 def _write_rows(
-    store: Store, name: TableName, file_id: str, rows: Sequence[Mapping[str, Any]], day: date | None = None, *, kept: str = KEPT
+    store: Store,
+    name: TableName,
+    file_id: str,
+    rows: Sequence[Mapping[str, Any]],
+    day: date | None = None,
+    *,
+    kept: str | Callable[[], str] = KEPT,
 ) -> str:
     table = pa.Table.from_pylist([dict(row) for row in rows], schema=SCHEMAS[name])
     with explained(store.path, kept):

@@ -249,8 +249,15 @@ def landed_reports(plan: RunPlan) -> list[SkillCompletionReport]:
     reports = _with_judge_figures(plan, reports, items)
     manifest = plan.store.find_manifest(plan.run_id)
     effect = effect_of_run(manifest, reports, plan.benchmark) if manifest and manifest.has_arms else None
-    kept = f"its items are kept, so {plan.going_on()}"
-    land_reports(plan.store, plan.run_id, None, reports, origin=plan.request.origin, effect=effect, kept=kept)
+    land_reports(
+        plan.store,
+        plan.run_id,
+        None,
+        reports,
+        origin=plan.request.origin,
+        effect=effect,
+        kept=lambda: f"its items are kept, so {plan.going_on()}",
+    )
     if plan.store.layout.sqlite is not None:
         mirror_sqlite(plan.store, plan.run_id)
     if plan.request.record:
