@@ -11,7 +11,7 @@ from eval_skills.adapters import Confinement
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.fingerprint import digest_of_json
 from eval_skills.core.store import Manifest, Store, started_at
-from eval_skills.core.store.store import without_parts
+from eval_skills.core.store.store import is_primary, without_parts
 from eval_skills.core.text import plural
 from eval_skills.engine.backfill.periods import PeriodWork, digested, period_at, works_of
 from eval_skills.engine.backfill.request import BackfillRequest
@@ -62,11 +62,16 @@ def _stored_plan(request: BackfillRequest, store: Store) -> BackfillPlan:
     runs = without_parts(runs, _about, lambda run: run[1].origin if run[1] else None)
     inside = [each for each in runs if _is_inside(started_at(each[0]), request.since, request.until)]
     left_open = [run_id for run_id, _ in inside if run_id in unfinished]
+    pruned = [run_id for run_id in _without_items(store) if _is_inside(started_at(run_id), request.since, request.until)]
+    gone = f"{plural(len(pruned), 'run')} left out: the items were deleted, and only reports are left" if pruned else ""
     if not inside:
-        raise UsageError(f"no run of the store {store.path} is from this time; it holds {_span([run_id for run_id, _ in runs])}")
+        held = _span([run_id for run_id, _ in runs])
+        raise UsageError(f"no run of the store {store.path} is from this time; it holds {held}{gone and f'; {gone}'}")
     maker = StoredRuns(request, store)
     sources = [source for each in inside if each[0] not in unfinished and (source := maker.source(*each)) is not None]
     remarks = list(dict.fromkeys(maker.remarks))
+    if gone:
+        remarks.append(gone)
     if left_open:
         remarks.append(f"{plural(len(left_open), 'run')} left out: unfinished; the last is {left_open[-1]}")
     if not sources:
@@ -76,6 +81,14 @@ def _stored_plan(request: BackfillRequest, store: Store) -> BackfillPlan:
         before = [each for each in runs if started_at(each[0]) < request.since and each[0] not in unfinished]
         earlier = [source for each in before if (source := maker.source(*each)) is not None]
     return BackfillPlan(request, store, works_of(request, store, sources, earlier), earlier, remarks, maker.scorings)
+
+
+def _without_items(store: Store) -> list[str]:
+    """The runs of whole benchmarks of which only reports are left, as `nightly --keep-days` leaves them."""
+    landed, unfinished = store.tables.files("items"), set(store.unfinished())
+    left = [run_id for run_id in store.tables.files("reports") if run_id not in landed and run_id not in unfinished]
+    manifests = (store.find_manifest(run_id) for run_id in left)
+    return [each.run_id for each in manifests if each is not None and is_primary(each.origin)]
 
 
 def _replay_plan(request: BackfillRequest, store: Store) -> BackfillPlan:

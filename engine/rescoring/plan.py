@@ -11,6 +11,7 @@ from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.fingerprint import digest_of_json
 from eval_skills.core.models import ItemResult
 from eval_skills.core.store import Manifest, Store, derived_run_id, results_of, started_at
+from eval_skills.core.store.retention import pruned_words
 from eval_skills.core.store.scorings import counts
 from eval_skills.core.text import plural
 from eval_skills.engine.definition.benchmark import check_judges, digests_of_the_same
@@ -78,6 +79,8 @@ def plan_rescoring(request: RescoreRequest) -> Rescoring:
     request = with_chosen_tasks(request, store)
     manifest = store.find_manifest(of)
     table = store.item_table(of)
+    if not table.num_rows and (pruned := pruned_words(store, of)) is not None:
+        raise InputError(f"nothing of run {of} can be scored again: {pruned}")
     results, cut = results_of(table), table["output_truncated"].to_pylist()
     basis = scoring_basis(request, _recorded(manifest, results, request))
     chosen = any(getattr(request, name) for name in TaskChoice.model_fields)

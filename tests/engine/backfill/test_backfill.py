@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from eval_skills.core.errors import UsageError
 from eval_skills.core.store import Store, land_reports
 from tests.engine.backfill.backfills import DAY, RIGHT, START, TASKS, WRONG, Days, backfill, content, shown
 
@@ -53,6 +54,15 @@ def test_tasks_that_changed_or_are_judged_otherwise_enter_no_verdict(
     assert (changed["tasks"], changed["mean_difference"], changed["completion_delta"]) == (7, 0, 0)
     assert (otherwise["verdict"], otherwise.get("tasks"), otherwise["completion_delta"]) == ("inconclusive", None, None)
     assert otherwise["explanation"].startswith("not comparable: other scorers")
+
+
+def test_runs_whose_items_were_deleted_are_left_out_and_counted(store: Store, days: Days) -> None:
+    first, _ = days(RIGHT, RIGHT)
+    Path(store.tables.files("items")[first]).unlink()
+    said = "1 run left out: the items were deleted, and only reports are left"
+    assert said in backfill(store).remarks
+    with pytest.raises(UsageError, match=f"no run of the store .* is from this time; .*; {said}"):
+        backfill(store, until=START + timedelta(hours=1))
 
 
 def test_a_run_of_several_versions_of_a_skill_says_so(store: Store, landed_run: LandedRun) -> None:

@@ -15,6 +15,7 @@ import pytest
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.models import Attempt, ItemResult, ToolCall
 from eval_skills.core.store import Journal, Store, land, prune_items, results_of
+from eval_skills.core.store.retention import note_pruned
 from eval_skills.core.store.scorings import ASKED
 from eval_skills.core.store.sql import state_of
 from eval_skills.core.store.verify import verify
@@ -198,6 +199,15 @@ def test_p40_a_run_of_which_nothing_can_be_judged_is_refused(store: Store, lande
     with pytest.raises(InputError, match=f"nothing of run {of} can be scored again: 1 item left out: the answer was cut"):
         plan_rescoring(RescoreRequest(run_id=of, store=store.path))
     assert store.run_ids() == [of]
+
+
+def test_a_run_whose_items_were_deleted_is_refused_with_the_day(store: Store, landed_run: LandedRun) -> None:
+    """It asked to loosen options that nobody had given."""
+    of = landed_run({"x": "right"})
+    Path(store.tables.files("items")[of]).unlink()
+    note_pruned(store, of)
+    with pytest.raises(InputError, match=rf"nothing of run {of} can be scored again: .* were deleted on .* \(--keep-days\)"):
+        plan_rescoring(RescoreRequest(run_id=of, store=store.path))
 
 
 def test_a_task_that_the_benchmark_lost_is_left_out(
