@@ -142,7 +142,7 @@ def land_reports(
     rows = [report_row(report, run_id=run_id, benchmark_version=benchmark_version, origin=origin) for report in given]
     effects = {} if effect is None else effect_rows(effect)
     rows = [row | effects.get(report.skill_key, {}) for row, report in zip(rows, given, strict=True)]
-    return _write_rows(store, "reports", run_id, rows, date, kept)
+    return _write_rows(store, "reports", run_id, rows, date, kept=kept)
 
 
 def land_recomputed(
