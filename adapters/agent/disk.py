@@ -72,7 +72,8 @@ async def _watch(limits: AgentLimits, folder: str) -> SkillError:
 def _above(limits: AgentLimits, used_kib: int) -> SkillError | None:
     if used_kib <= limits.disk_mb * _KIB:
         return None
-    said = f"the agent held {used_kib // _KIB:,} MiB on the disk, more than {limits.disk_mb:,} MiB (limits.diskMb)"
+    held = -(-used_kib // _KIB)  # rounded up: "10 MiB, more than 10 MiB" would contradict itself
+    said = f"the agent held {held:,} MiB on the disk, more than {limits.disk_mb:,} MiB (limits.diskMb)"
     return SkillError(f"{said}; it was ended. Raise adapterConfig.limits.diskMb if it may hold more")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -255,7 +256,8 @@ async def test_at_the_time_limit_the_command_is_ended_and_what_was_done_is_known
 async def test_a_command_that_fills_the_disk_is_ended_with_the_item(tmp_path: Path, model: ScriptedModel) -> None:
     model.script(calls(("bash", {"command": "head -c 12582912 /dev/zero > filled; sleep 600"})))
     error, known = await failed(builtin(tmp_path, model, limits={"diskMb": 10}))
-    assert "the agent held 12 MiB on the disk, more than 10 MiB (limits.diskMb); it was ended" in str(error)
+    told = r"the agent held 1[1-3] MiB on the disk, more than 10 MiB \(limits.diskMb\); it was ended"
+    assert re.match(told, str(error)), "however much was there when it was looked at"
     assert [call.name for call in known.tool_calls or []] == ["bash"]
     assert [file.path for file in known.files or []] == ["filled"]
 
