@@ -119,7 +119,7 @@ def flow_run_pages(server: ApiServer) -> str:
 
 @contextmanager
 def shown_while(line: str) -> Iterator[None]:
-    """A terminal shows the line for as long as what is inside takes; if stderr is no terminal, nothing is printed."""
+    """A terminal shows the line for as long as what is inside takes; if stderr is not a terminal, nothing is printed."""
     console = current().err()
     with console.status(line) if console.is_terminal else nullcontext():
         yield

@@ -126,7 +126,7 @@ def parametrize(metafunc: pytest.Metafunc, mark: pytest.Mark, mistake: str | Non
     config = metafunc.config
     try:
         cases = [pytest.param(Mistake(mistake), id=MISTAKE)] if mistake else _cases(config, mark)
-    except (EvalSkillsError, OSError, ValueError) as error:  # what is no path at all, too: too long, or with a null character
+    except (EvalSkillsError, OSError, ValueError) as error:  # the latter two: a text that cannot be a path
         cases = [pytest.param(Mistake(f"mark eval_skills: {error}"), id=MISTAKE)]
     if config.pluginmanager.get_plugin(NAME) is None:
         config.pluginmanager.register(Cases(), NAME)

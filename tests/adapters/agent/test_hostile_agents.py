@@ -13,6 +13,8 @@ import pytest
 
 from eval_skills.adapters import open_adapter, warnings_for
 from eval_skills.adapters.agent import workspace
+from eval_skills.adapters.agent.config import AgentLimits
+from eval_skills.adapters.agent.disk import held_to
 from eval_skills.core.errors import ContractError, ItemError, SkillCrashed, SkillError, SkillTimeout
 from tests.adapters.agent.agents import agent_skill, answered, failed, program_agent
 
@@ -77,6 +79,12 @@ async def test_too_many_files_leave_the_difference_open(tmp_path: Path, monkeypa
     response = await answered(program_agent(tmp_path, "for n in range(60): open(f'f{n}', 'w').close()" + DONE))
     assert response.files is None
     assert "what the agent changed in its workspace is unknown: more than 50 files differ" in response.logs
+
+
+async def test_what_it_held_is_never_said_to_be_as_much_as_it_may(tmp_path: Path) -> None:
+    (tmp_path / "filled").write_bytes(b"x" * (10 * 2**20 + 1))
+    with pytest.raises(SkillError, match="the agent held 11 MiB on the disk, more than 10 MiB"):
+        await held_to(AgentLimits(disk_mb=10), str(tmp_path), asyncio.sleep(0), lambda: None)
 
 
 @pytest.mark.slow
