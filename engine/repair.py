@@ -19,7 +19,7 @@ def repair(store: Store) -> Verified:
     """What `verify` finds, each with what was done about it.
 
     A damaged file, journal or manifest keeps its content under another name, which nothing reads. Reports that are missing or
-    damaged are computed anew from their items, with the benchmark as it is today. What nobody writes any more is removed. A file
+    damaged are computed anew from their items, as `report show` does. What nobody writes any more is removed. A file
     without a digest that reads well gets one, so that later damage is seen.
 
     Raises:
@@ -107,12 +107,13 @@ def _journal(store: Store, finding: Finding) -> str:
 
 
 def _report(store: Store, run_id: str) -> str:
-    from eval_skills.engine.backfill.recompute import run_reports
     from eval_skills.engine.skill_effect.experiment import effect_of_run
+    from eval_skills.engine.stored_runs.reports import reports_from_items
 
-    reports = run_reports(store, run_id)
-    if not reports:
+    landed = store.tables.dataset("items", [run_id]).to_table()
+    if not landed.num_rows:
         return "not repaired: it holds no items"
+    reports = reports_from_items(store, run_id, landed).reports
     origin, version = _of_items(store, run_id)  # each item says it, too: the manifest may be gone
     manifest = store.find_manifest(run_id)
     effect = effect_of_run(manifest, reports) if manifest is not None and manifest.has_arms else None

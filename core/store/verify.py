@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import time
 from dataclasses import dataclass, field
 from itertools import chain, count
 from pathlib import Path
@@ -248,6 +249,9 @@ def _folders(store: Store) -> Iterator[Finding]:
 _SCRATCH = re.compile(rf"\.(?:(?:{'|'.join(get_args(TableName))})\.date=.+\.parquet|.+\.[0-9]+)\.tmp")
 """What our scratch files are called (`Tables.scratch_place`, `write_pieces`); other programs have temporary files, too."""
 
+_BEING_WRITTEN_S = 300
+"""A scratch file that no run's lock covers and that was written to more recently may still be in use."""
+
 
 def _leftovers(store: Store) -> Iterator[Finding]:
     """Scratch files, and locks that no process holds."""
@@ -256,12 +260,19 @@ def _leftovers(store: Store) -> Iterator[Finding]:
     for path in sorted(scratch) if root.is_dir() else ():
         run = next((part for part in (path.parent.name, *path.name.split(".")) if is_run_id(part)), "")
         run = run if run and store.run_folder(run).is_dir() else ""  # files of some tables have ids that look like a run's
-        if not run or not is_locked(store.journal_path(run)):
+        if not is_locked(store.journal_path(run)) if run else _is_idle(path):
             yield Finding("leftover", str(path), "what a process that was stopped had begun to write", run)
     runs = root / "runs"
     for path in sorted(runs.glob("*/journal.lock")) if runs.is_dir() else ():
         if is_run_id(path.parent.name) and not is_locked(path.with_suffix(".jsonl")):
             yield Finding("leftover", str(path), "a lock that no process holds", path.parent.name)
+
+
+def _is_idle(scratch: Path) -> bool:
+    try:
+        return time.time() - scratch.stat().st_mtime > _BEING_WRITTEN_S
+    except FileNotFoundError:  # it has just got its name
+        return False
 
 
 def _without_reports(store: Store, damaged: list[Finding]) -> Iterator[Finding]:

@@ -170,12 +170,17 @@ def files_left(source: ReportSource, store: str) -> dict[tuple[str, str, int], l
 
 def _of_run(store: Store, given: str) -> ReportSource:
     run_id = resolve_run_id(store, given, "no report to read; evaluate skills first, or name a JSON report")
-    manifest = store.find_manifest(run_id)  # None: the run landed, and its folder is gone
     table = store.item_table(run_id)
-    if not table.num_rows and (pruned := pruned_words(store, run_id)) is not None:
-        return _of_pruned(store, run_id, manifest, f"{pruned}: figures only, and no tasks to compare")
-    if not table.num_rows:
-        raise InputError(f"run {run_id} has no finished item yet; continue with --resume {run_id}", source=store.path)
+    if table.num_rows:
+        return reports_from_items(store, run_id, table)
+    if (pruned := pruned_words(store, run_id)) is not None:
+        return _of_pruned(store, run_id, store.find_manifest(run_id), f"{pruned}: figures only, and no tasks to compare")
+    raise InputError(f"run {run_id} has no finished item yet; continue with --resume {run_id}", source=store.path)
+
+
+def reports_from_items(store: Store, run_id: str, table: pa.Table) -> ReportSource:
+    """The reports of these items of a run, with their benchmark as it was where that is known, and judges' figures."""
+    manifest = store.find_manifest(run_id)  # None: the run landed, and its folder is gone
     request = recorded_request(manifest)
     benchmark, remarks = benchmark_at_the_time(manifest, request, table)
     remarks += newer_remarks(store, run_id)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -137,6 +139,7 @@ def test_reports_in_a_folder_that_is_no_date_are_moved_back_and_not_made_anew(la
     assert here.read_bytes() == whole
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("day", ["foo", "2026-02-30", "20261121", ""])
 def test_a_file_in_a_folder_that_is_no_date_is_left_out_and_named(landed: Store, day: str) -> None:
     here = file_of(landed, "items", RUNS[0])
@@ -201,16 +204,30 @@ def test_of_an_earlier_version_reports_are_made_anew_and_items_stay(earlier: Sto
 def test_what_landed_before_a_landing_that_was_stopped_is_no_earlier_version(landed: Store) -> None:
     """The digest is written down before the file has its name."""
     relative = landed.tables.relative(str(file_of(landed, "items", RUNS[0])))
-    scratch = landed.tables.scratch(relative)
+    scratch = _abandoned(landed.tables.scratch(relative))
     record_digest(landed.layout, relative, "0" * 64)
     assert [(each.kind, each.path) for each in verify(landed).findings] == [("leftover", str(scratch))]
     assert [each.repaired for each in repair(landed).findings] == ["removed"]
     assert verify(landed).findings == []
 
 
+def test_what_another_process_may_be_writing_is_no_leftover(landed: Store) -> None:
+    """A comparison, a calibration or a period of a monitor lands without the lock of a run."""
+    scratch = landed.tables.scratch("comparisons/date=2026-11-21/a.parquet")
+    assert repair(landed).findings == []
+    _abandoned(scratch)
+    assert [each.repaired for each in repair(landed).findings] == ["removed"]
+    assert not scratch.exists()
+
+
+def _abandoned(scratch: Path) -> Path:
+    os.utime(scratch, (0, 0))
+    return scratch
+
+
 def test_damage_beside_a_leftover_stays_damage(landed: Store) -> None:
     file = file_of(landed, "items", RUNS[0])
-    landed.tables.scratch(landed.tables.relative(str(file)))
+    _abandoned(landed.tables.scratch(landed.tables.relative(str(file))))
     with file.open("ab") as content:
         content.write(b"x")
     assert {each.kind for each in verify(landed).findings} == {"damaged", "leftover"}

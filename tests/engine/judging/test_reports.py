@@ -22,6 +22,7 @@ from eval_skills.engine.calibration.calibrate import calibrate_judge
 from eval_skills.engine.calibration.request import CalibrateRequest
 from eval_skills.engine.evaluation.in_process import evaluate_in_process
 from eval_skills.engine.evaluation.summary import RunSummary
+from eval_skills.engine.repair import repair
 from eval_skills.engine.report_diff import compared
 from eval_skills.engine.stored_runs.reports import read_source
 from eval_skills.reporting import ReportContext, read_reports, render
@@ -163,6 +164,7 @@ def test_a_price_or_a_count_that_nobody_knows_is_unknown_and_never_zero(model: S
     assert (row["Judged"], row["From cache"], row["Tokens"], row["Cost"]) == ("2", "1", "unknown", "unknown")
 
 
+@pytest.mark.slow
 def test_p38_that_nothing_failed_is_known_where_no_tokens_are_counted(
     model: ScriptedModel, judged: Judged, tmp_path: Path
 ) -> None:
@@ -223,6 +225,7 @@ def test_only_what_models_judged_is_told_of(model: ScriptedModel, judged: Judged
     assert 'id="judging-table"' not in plain["html"]
 
 
+@pytest.mark.slow
 def test_who_verified_claims_is_named_and_counted_where_nothing_else_was_judged(model: ScriptedModel, judged: Judged) -> None:
     def says(asked: Asked) -> Says:
         if '"claims"' in json.dumps(asked.body["response_format"]):
@@ -298,6 +301,7 @@ def test_p68_names_of_models_are_text_and_huge_ones_are_cut(model: ScriptedModel
     assert figures_in(read_reports(path)[0]) == figures_in(summary.reports[0])
 
 
+@pytest.mark.slow
 def test_what_the_rules_of_a_judged_scorer_decide_is_no_model_s_verdict(model: ScriptedModel, judged: Judged) -> None:
     pii = {"type": "pii", "mode": "both"}
     by_rules = {"ada@example.org": {"evaluator": pii}, "bob@example.org": {"evaluators": [pii]}}
@@ -309,6 +313,7 @@ def test_what_the_rules_of_a_judged_scorer_decide_is_no_model_s_verdict(model: S
     assert found.items == len(model.asked) == 2, "another model of a set was asked"
 
 
+@pytest.mark.slow
 def test_two_judges_are_not_compared_and_how_one_judges_both_is_told(judged: Judged, tmp_path: Path) -> None:
     old, new = (judged({"a": by()}, llm={"model": name}) for name in ("openai/one", "openai/two"))
     store = str(next(tmp_path.rglob("runs")).parent)
@@ -363,3 +368,17 @@ def test_a_calibration_of_other_criteria_corrects_nothing(
     said = corrected(llm={"temperature": 1.5}, only="t00")
     hot = "openai/scripted (temperature 1.5) is not calibrated on this benchmark; see eval-skills judge calibrate"
     assert said == (False, hot)
+
+
+@pytest.mark.slow
+def test_reports_that_are_made_anew_have_what_judging_came_to(model: ScriptedModel, judged: Judged) -> None:
+    """Where no tokens are counted, only the run's request says that a model judged."""
+    model.otherwise = Says({"reasoning": "r", "score": 1.0}, usage=None)
+    summary = judged({"a": by(), "b": by()})
+    store = Store(summary.store)
+    [landed] = store.tables.dataset("reports", [summary.run_id]).to_table().to_pylist()
+    assert landed["unjudged_items"] == 0
+    Path(store.tables.files("reports")[summary.run_id]).unlink()
+    assert "reports made anew from the items" in [each.repaired for each in repair(store).findings]
+    [anew] = store.tables.dataset("reports", [summary.run_id]).to_table().to_pylist()
+    assert {name: value for name, value in anew.items() if landed[name] != value} == {}
