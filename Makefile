@@ -34,7 +34,7 @@ run-agent-skill: $(VENV)/.runtime  ## Does an Agent Skill help? All four arms, o
 		--runs 3 --format json markdown html --output-dir reports --store eval-store $(RUN_ARGS)
 
 test: export PYTHONDONTWRITEBYTECODE =
-test: $(VENV)/.dev  ## Linters, type check, import contracts, everything below the flows, and one run end to end: 3 to 5 minutes on two cores
+test: $(VENV)/.dev  ## Linters, type check, import contracts, everything below the flows, and one run end to end: 3 minutes on two cores
 	@$(call beside_checks,$(PYTEST) $(QUICK))
 
 test-all: export PYTHONDONTWRITEBYTECODE =

@@ -81,6 +81,7 @@ async def run(value, conversation):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("persistent", [True, False], ids=["a-warm-process", "fresh-processes-with-the-history"])
 async def test_programs(program_skill: MakeSkill, persistent: bool) -> None:
     source = REMEMBERING_PROGRAM if persistent else READING_PROGRAM
@@ -93,6 +94,7 @@ async def test_python_functions(python_skill: MakeSkill, source: str) -> None:
     assert await two_at_a_time(python_skill(source)) == HEARD
 
 
+@pytest.mark.slow
 async def test_a_spread_input_and_a_conversation(python_skill: MakeSkill) -> None:
     skill = python_skill("def run(city, conversation): return [city, (conversation or {}).get('turn')]", spread=True)
     async with open_adapter(skill) as adapter:
@@ -177,6 +179,7 @@ class TestLangchain:
         assert await two_at_a_time(ObjectSkill.of(scope["graph"], "graph")) == HEARD
 
 
+@pytest.mark.slow
 async def test_an_mcp_server_of_its_own(tmp_path: Path) -> None:
     async with open_adapter(mcp_skill(tmp_path, by_hand(), "state")) as adapter:
         shared = [(await adapter.call({}, PATIENCE_S)).output["pid"] for _ in range(2)]
@@ -207,6 +210,7 @@ http.server.ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Handler).serve_
 
 
 class TestHttp:
+    @pytest.mark.slow
     async def test_cookies_belong_to_one_conversation(self, tmp_path: Path) -> None:
         (tmp_path / "service.py").write_text(textwrap.dedent(COOKIES))
         serve = {"command": "{python} -S -E service.py {port}", "readyTimeoutMs": 60_000}
@@ -256,6 +260,7 @@ with open("notes", "a") as file:
 """
 
 
+@pytest.mark.slow
 async def test_what_surrounds_an_item_surrounds_the_whole_conversation_once(program_skill: MakeSkill, tmp_path: Path) -> None:
     (tmp_path / "note.py").write_text(NOTES)
     around = {name: {"item": f"{{python}} -S -E note.py {name}"} for name in ("setup", "teardown")}
@@ -305,6 +310,7 @@ async def test_each_turn_has_its_own_time(program_skill: MakeSkill) -> None:
     assert all(200 <= (answer.latency_ms or 0) < 20_000 for answer in answers)
 
 
+@pytest.mark.slow
 async def test_a_closed_adapter_and_one_that_did_not_open_say_so(python_skill: MakeSkill) -> None:
     adapter = open_adapter(python_skill("raise ValueError('not today')"))
     with pytest.raises(UsageError, match="not open"):

@@ -341,6 +341,7 @@ async def test_a_skill_that_reports_nothing_leaves_open_what_it_called(tmp_path:
     assert found.known is None
 
 
+@pytest.mark.slow
 async def test_the_recorder_is_there_in_an_interpreter_without_this_package(tmp_path: Path) -> None:
     """The host runs isolated and finds nothing of ours there."""
     (tmp_path / "custom.py").write_text(CUSTOM)
@@ -353,6 +354,7 @@ async def test_the_recorder_is_there_in_an_interpreter_without_this_package(tmp_
     assert [(call.name, call.arguments) for call in found.known.tool_calls or []] == [("pay", {"chf": 5})]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "entrypoint"),
     [

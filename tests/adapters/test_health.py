@@ -76,6 +76,7 @@ async def test_a_wrong_configuration_is_found_before_anything_starts(program_ski
     assert "unknown key 'memory'" in check.found
 
 
+@pytest.mark.slow
 async def test_a_service_becomes_ready_and_no_task_is_sent(tmp_path: Path) -> None:
     skill = greedy_skill("http", tmp_path / "skill")
     source = tmp_path / "skill" / "skill.py"
@@ -123,6 +124,7 @@ async def test_an_address_that_sends_a_run_elsewhere_is_doubtful(wire: Wire, htt
     assert (round_.status, "redirected in a circle" in round_.found) == ("warning", True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("source", "entrypoint", "status", "found"),
     [

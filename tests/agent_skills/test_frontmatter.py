@@ -191,6 +191,7 @@ def test_any_text_is_read(text: str) -> None:
             assert problem.place.column >= 1
 
 
+@pytest.mark.slow
 @given(st.dictionaries(st.from_regex(r"[a-z][a-z-]{0,10}", fullmatch=True), st.text(min_size=1, max_size=40), max_size=6))
 def test_what_was_written_is_read(fields: dict[str, str]) -> None:
     import yaml

@@ -80,6 +80,7 @@ def test_p99_an_echo_of_the_question_passes_nowhere(benchmark_id: str, task: Eva
     assert not _passes(task, json.dumps(task.input_data))
 
 
+@pytest.mark.slow
 @each_row(("benchmark_id", "task"), TASKS)
 @each_row("output", [None, {}, "no idea", {"error": "failed"}], ids=repr)
 def test_p99_an_answer_without_substance_passes_nowhere(benchmark_id: str, task: EvalTask, output: object) -> None:

@@ -61,6 +61,7 @@ def test_yaml_is_read_like_json(tmp_path: Path) -> None:
     assert benchmark.metadata == {"lastUpdated": "2026-02-28"}
 
 
+@pytest.mark.slow
 @each_row(
     ("task", "place", "message"),
     [

@@ -34,6 +34,7 @@ def test_p40_a_blank_value_is_refused(arguments: list[str], capsys: pytest.Captu
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("option", ["--skills", "--tasks", "--benchmark"])
 def test_what_a_file_holds_is_not_its_name(option: str, capsys: pytest.CaptureFixture[str]) -> None:
     known = [] if option == "--skills" else ["--skills", str(ROOT / "examples" / "skills" / "calculator")]

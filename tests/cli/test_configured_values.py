@@ -77,6 +77,7 @@ def test_groups_of_other_commands_are_not_read(folder: Path, monkeypatch: pytest
         called_with(("report", "diff"), ["a", "b"])
 
 
+@pytest.mark.slow
 def test_paths_start_at_the_folder_of_their_file(folder: Path) -> None:
     ci = folder / "ci"
     ci.mkdir()

@@ -18,6 +18,7 @@ def suite(place: Any) -> None:
     place.write("suite/sub/b.yaml", CASE.format("b"))
 
 
+@pytest.mark.slow
 def test_bad_files_are_all_named_and_skipped_where_that_is_said(place: Any, run_here: Run) -> None:
     place.write("suite/c.yaml", "name: c\n")
     place.write("suite/d.yaml", "name: [\n")

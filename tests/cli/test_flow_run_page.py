@@ -13,6 +13,7 @@ from eval_skills.cli.running import flow_run_pages
 from eval_skills.tasks.prefect_settings import served_by
 
 
+@pytest.mark.slow
 def test_it_is_said_of_a_server_that_stays_and_not_of_a_private_one(capsys: pytest.CaptureFixture[str]) -> None:
     with subprocess.Popen(["true"]) as process:
         private = ApiServer("http://127.0.0.1:4311/api", process=process)

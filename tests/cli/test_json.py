@@ -10,6 +10,7 @@ import pytest
 Run = Callable[..., Any]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "kind"),
     [

@@ -104,6 +104,7 @@ def test_a_calibration_by_stored_verdicts_asks_no_model_and_says_so(run_here: Ru
     assert "--judge-model: not needed with --run, whose verdicts are compared as they are; no model is asked" in result.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mode", "told"),
     [

@@ -25,6 +25,7 @@ NOWHERE = "http://127.0.0.1:1/mcp"
 SERVER = f"{shlex.quote(sys.executable)} -S -E {shlex.quote(str(PROGRAM))}"
 
 
+@pytest.mark.slow
 def test_find_lists_the_tools_of_a_server(run_here: Run) -> None:
     result = run_here("find", "--mcp", SERVER, "-q", "echo", "--json")
     assert result.code == 0, result.err
@@ -36,6 +37,7 @@ def test_find_lists_the_tools_of_a_server(run_here: Run) -> None:
     assert "echo" not in shown
 
 
+@pytest.mark.slow
 def test_p64_created_skills_call_their_tools_from_anywhere(place: Any, monkeypatch: pytest.MonkeyPatch, run_here: Run) -> None:
     (place.folder / "server.py").write_text(PROGRAM.read_text())
     relative = f"{shlex.quote(sys.executable)} -S -E server.py"
@@ -66,6 +68,7 @@ def test_one_tool_is_created_by_its_name_and_nothing_is_overwritten(place: Any, 
     assert place.files() == before
 
 
+@pytest.mark.slow
 def test_the_variables_that_a_server_needs_are_passed_and_noted(
     place: Any, run_here: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -196,6 +199,7 @@ def test_what_is_no_mcp_server_is_told_in_a_line(run_here: Run) -> None:
     assert (result.err.count("\n"), len(result.err) < 500) == (1, True)
 
 
+@pytest.mark.slow
 def test_p22_a_url_that_wants_a_token_gets_that_of_a_variable(
     place: Any, run_here: Run, monkeypatch: pytest.MonkeyPatch, guarded_url: str
 ) -> None:

@@ -49,6 +49,7 @@ def plan(place: Any, run_here: Run) -> Callable[..., Any]:
     return call
 
 
+@pytest.mark.slow
 def test_a_folder_named_benchmarks_comes_before_the_built_in_ones_and_says_so(place: Any, run_here: Run) -> None:
     dry_run = ("eval", "--skills", "skills", "--dry-run", "--json")
     assert run_here(*dry_run).json["benchmark"] == "coding-easy@1.0.0"
@@ -106,6 +107,7 @@ def test_p58_a_flag_beats_a_variable_beats_the_file_beats_the_default(
     assert plan(*base)["options"]["minCompletion"] == 0.6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spelling", [["-c"], ["--config"]], ids=["short", "long"])
 @pytest.mark.parametrize("before", [True, False], ids=["before-the-command", "after-the-command"])
 def test_a_named_configuration_is_used(place: Any, plan: Callable[..., Any], spelling: list[str], before: bool) -> None:
@@ -114,6 +116,7 @@ def test_a_named_configuration_is_used(place: Any, plan: Callable[..., Any], spe
     assert plan(*(named + command if before else command + named))["runs"] == 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("option", ["-t", "--tag"])
 def test_p59_eval_keeps_the_tasks_with_all_of_the_tags(plan: Callable[..., Any], option: str) -> None:
     everything, math = plan("eval", "--skills", "skills"), plan("eval", "--skills", "skills", option, "math")
@@ -152,6 +155,7 @@ def test_the_earlier_name_of_skill_tag_works_and_says_so(place: Any, run_here: C
 STRATEGY = {"filters": {"minCompletionRate": 0.5}, "topK": 5, "sortBy": "latency"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "variable", "floor", "top_k"),
     [
@@ -194,6 +198,7 @@ def test_p47_a_malformed_skill_is_a_remark_and_its_neighbours_run(place: Any, pl
         assert ["skipped" in remark and "broken/skill.json" in remark for remark in found["remarks"]] == [True]
 
 
+@pytest.mark.slow
 def test_p40_a_gate_over_a_dry_run_fails(place: Any, run_here: Run) -> None:
     result = run_here("eval", "--skills", "skills", "--dry-run", "--exit-on-fail", "--json")
     assert (result.code, result.json["gate"]) == (1, {"minCompletion": 0.7, "passed": False})
@@ -229,6 +234,7 @@ def test_p59_the_evaluator_judges_tasks_that_name_none(place: Any, run_here: Run
     assert run_here(*call, "--evaluator", "contains").code == 0
 
 
+@pytest.mark.slow
 def test_p11_code_of_a_benchmark_needs_to_be_allowed(place: Any, run_here: Run) -> None:
     place.write("score.py", "def score(response):\n    return 1.0\n")
     place.write("own.json", [task("t") | {"expectedOutput": {"type": "custom", "customScorerPath": "score.py"}}])

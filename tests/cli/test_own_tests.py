@@ -22,6 +22,7 @@ def test_a_dry_run_plans_each_skill_s_own_tests(run_here: Any, command: list[str
     assert (planned["benchmark"], planned["items"], planned["options"]["ownTests"]) == ("own-tests@0.0.0", 1, True)
 
 
+@pytest.mark.slow
 def test_what_is_typed_beats_what_is_configured(place: Any, run_here: Any) -> None:
     place.write("eval-skills.config.yaml", json.dumps({"benchmark": "coding-easy", "eval": {"tasks": "tasks.json"}}))
     assert run_here("eval", "--skills", "skills", "--own-tests", "--dry-run", "--json").json["items"] == 1

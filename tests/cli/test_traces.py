@@ -39,11 +39,13 @@ def test_recorded_runs_take_the_place_of_skills(run_here: Run, command: str) -> 
     assert planned(run_here, command, "--traces", "runs.jsonl", "--complexity", "complex", "very_complex")[1:] == (1, [left_out])
 
 
+@pytest.mark.slow
 def test_complexity_chooses_the_tasks_that_skills_are_asked(run_here: Run) -> None:
     for command in (["eval", "--skills", "skills"], ["run"]):
         assert planned(run_here, *command, "--complexity", "simple")[1] == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["eval", "run"])
 def test_p58_it_may_come_from_the_configuration(place: Any, run_here: Run, command: str) -> None:
     said = {"traces": "runs.jsonl", "traceSkill": "trip@1.2.0", "complexity": ["simple"]}
@@ -52,6 +54,7 @@ def test_p58_it_may_come_from_the_configuration(place: Any, run_here: Run, comma
     assert (skills, items) == (["trip@1.2.0"], 1)
 
 
+@pytest.mark.slow
 def test_p58_what_is_typed_beats_what_is_configured(place: Any, run_here: Run) -> None:
     place.write("eval-skills.config.yaml", json.dumps({"eval": {"skills": ["skills"]}, "runs": 3, "retries": 2}))
     assert planned(run_here, "eval", "--traces", "runs.jsonl")[:2] == (["runs@0.0.0"], 2)

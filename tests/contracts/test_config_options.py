@@ -55,6 +55,7 @@ def test_p58_so_does_the_variable_and_it_beats_the_file(folder: Path, option: Op
     assert case.call() == wanted
 
 
+@pytest.mark.slow
 @every_option
 def test_p58_so_does_the_file_at_home_and_the_projects_beats_it(folder: Path, option: Option) -> None:
     case, (first, second, _) = Case(option), values_of(option)

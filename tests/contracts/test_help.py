@@ -236,12 +236,14 @@ def test_no_option_is_missing_from_this_table(command: tuple[str, ...]) -> None:
     assert names <= {name for option in OPTIONS[command] for name in option.split()}
 
 
+@pytest.mark.slow
 def test_every_whole_number_is_the_one_that_is_typed() -> None:
     numbers = [each for command in EVERY for each in options_in(command) if resolve_optional(each.argument.hint) is int]
     assert len(numbers) > 20
     assert [each for each in numbers if each.argument.parameter.converter is None] == []  # cyclopts makes 2 of 1.5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["x", "nan", "-inf", "1e999", "0,5", "70%", "1_000", ""])
 def test_every_option_refuses_what_is_not_a_decimal_number_in_our_words(text: str) -> None:
     numbers = [each for command in EVERY for each in options_in(command) if resolve_optional(each.argument.hint) is float]
@@ -375,6 +377,7 @@ def test_the_help_of_eval_imports_what_options_are_made_of_and_no_more() -> None
     assert done.stderr == "[]\n"
 
 
+@pytest.mark.slow
 def test_the_list_of_commands_imports_none_of_them() -> None:
     program = (
         "import sys\n"

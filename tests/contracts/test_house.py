@@ -74,6 +74,7 @@ def kept_files() -> list[Path]:
     return [path for path in paths if path.is_file() and not path.is_symlink()]
 
 
+@pytest.mark.slow
 def test_no_file_that_a_program_made_is_kept() -> None:
     """Wheels, archives and databases do not belong in the repository; only pictures are no text."""
     kept = kept_files()
@@ -121,6 +122,7 @@ def test_every_error_says_in_a_line_what_it_means() -> None:
     assert all((found.__doc__ or "").splitlines()[0].endswith(".") or ":" in (found.__doc__ or "") for found in classes)
 
 
+@pytest.mark.slow
 def test_the_pinned_versions_install_on_the_oldest_python_that_is_promised() -> None:
     """A Linux distribution keeps the first releases of a Python for years: Debian 12 has 3.11.2."""
     promised = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["requires-python"]

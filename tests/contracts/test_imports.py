@@ -38,6 +38,7 @@ def test_no_pure_module_brings_prefect_litellm_or_a_measure_of_text() -> None:
     assert not {"prefect", "litellm", "rapidfuzz", "sacrebleu", "scipy"} & set(brought_along(*modules))
 
 
+@pytest.mark.slow
 def test_nothing_that_is_installed_makes_jsonschema_compile_grammars() -> None:
     # with rfc3987-syntax beside it, to import jsonschema takes longer than to import the rest of Prefect
     assert brought_along("jsonschema") == []

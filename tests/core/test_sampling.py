@@ -23,6 +23,7 @@ def test_about_that_share_is_drawn(rate: float) -> None:
     assert abs(len(drawn(IDS, rate, 7)) / len(IDS) - rate) < 4 * deviation
 
 
+@pytest.mark.slow
 def test_p94_the_same_seed_draws_the_same_ones_in_any_order() -> None:
     shuffled = random.Random(1).sample(IDS, len(IDS))
     assert drawn(IDS, 0.1, 3) == drawn(shuffled, 0.1, 3)

@@ -98,6 +98,7 @@ def test_links_to_folders_are_not_followed_round_in_circles(tmp_path: Path) -> N
     assert len(discover_skills(tmp_path).skills) == 1
 
 
+@pytest.mark.slow
 def test_thousands_of_levels_and_links_in_a_circle_are_no_hindrance(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "loop").symlink_to("loop")
     monkeypatch.chdir(tmp_path)

@@ -109,6 +109,7 @@ def _documents(block: Block) -> list[Any]:
     return [json.loads(block.text)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", [each for each in BLOCKS if each.language == "yaml"], ids=place)
 def test_yaml_that_is_a_configuration_has_known_keys(block: Block) -> None:
     document = yaml.safe_load(block.text)

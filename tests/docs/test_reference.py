@@ -117,10 +117,12 @@ def test_the_pages_are_those_of_the_code(pages: dict[str, str]) -> None:
     assert [name for name in pages if kept[name] != pages[name]] == [], "write them anew: .venv/bin/python -m docs.generate"
 
 
+@pytest.mark.slow
 def test_the_picture_of_the_rooms_is_that_of_the_imports() -> None:
     assert picture.PICTURE.read_text(encoding="utf-8") == picture.draw(), "the rooms changed: make picture"
 
 
+@pytest.mark.slow
 def test_the_picture_has_every_room_and_only_imports_that_exist() -> None:
     house = picture.House()
     assert set(house.rooms) == {room for row in picture.layers() for room in row}

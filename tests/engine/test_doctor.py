@@ -62,6 +62,7 @@ def test_a_store_in_object_storage_is_opened(config: Config, url: str, bucket: s
     assert (checks[1].status, f"there is no bucket not-{bucket}" in checks[1].found) == ("failed", True)
 
 
+@pytest.mark.slow
 def test_p47_a_malformed_skill_is_a_finding_and_hides_no_neighbour(config: Config, tmp_path: Path) -> None:
     skill_file(tmp_path / "skills" / "good")
     skill_file(tmp_path / "skills" / "bad", version="one")
@@ -74,6 +75,7 @@ def test_p47_a_malformed_skill_is_a_finding_and_hides_no_neighbour(config: Confi
         assert found["good@1.0.0"] == "ok"
 
 
+@pytest.mark.slow
 def test_a_skill_that_is_named_twice_is_tried_once(config: Config, tmp_path: Path) -> None:
     folder = skill_file(tmp_path / "skills" / "good")
     checks = health_checks(
@@ -82,6 +84,7 @@ def test_a_skill_that_is_named_twice_is_tried_once(config: Config, tmp_path: Pat
     assert [check.name for check in of(checks, "skills")] == ["good@1.0.0"]
 
 
+@pytest.mark.slow
 def test_p40_paths_that_hold_no_skill_are_a_usage_error(config: Config, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no such skill file or folder"):
         health_checks(HealthCheckRequest(config, skills=[str(tmp_path / "missing")]))
@@ -103,6 +106,7 @@ def test_secrets_that_are_not_set_are_named(config: Config, monkeypatch: pytest.
     assert [(check.status, check.found) for check in checks] == [("warning", "named and not set: MISSING_KEY")]
 
 
+@pytest.mark.slow
 def test_p71_what_a_skill_says_is_told_without_its_secret(
     config: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -115,6 +119,7 @@ def test_p71_what_a_skill_says_is_told_without_its_secret(
     assert "canary" not in check.found
 
 
+@pytest.mark.slow
 def test_agents_on_path_are_listed_with_their_versions_and_what_they_lack(
     config: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

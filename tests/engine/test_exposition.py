@@ -56,6 +56,7 @@ def test_an_empty_store_has_no_figures(scrape: Scrape) -> None:
     assert scrape() == {"eval_skills_store_readable": 1}
 
 
+@pytest.mark.slow
 def test_the_last_run_of_each_skill(scrape: Scrape, landed_run: LandedRun) -> None:
     landed_run({"a": "right", "b": "right"}, at=AT)
     assert scrape()[series("eval_skills_completion_ratio", **SKILL)] == 1

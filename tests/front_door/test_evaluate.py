@@ -83,6 +83,7 @@ def test_what_a_generator_gives_is_a_list(skill: Any) -> None:
     assert es.evaluate(skill, [{"input": "x", "expected": ["X"]}]).completion == 1
 
 
+@pytest.mark.slow
 def test_a_runnable_is_invoked() -> None:
     from langchain_core.runnables import RunnableLambda
 
@@ -94,6 +95,7 @@ def test_a_runnable_is_invoked() -> None:
     assert {item.error_message for item in result.failures if item.error_kind} == {"ValueError: no"}
 
 
+@pytest.mark.slow
 def test_the_tool_calls_of_a_graph_are_judged() -> None:
     from langchain_core.messages import AIMessage
     from langgraph.graph import END, START, MessagesState, StateGraph
@@ -113,6 +115,7 @@ def test_the_tool_calls_of_a_graph_are_judged() -> None:
         es.evaluate(graph, TASKS)
 
 
+@pytest.mark.slow
 def test_skills_on_disk_and_in_memory_are_evaluated_together(examples: Path) -> None:
     calculator = es.load_skill(examples / "calculator")
     result = es.evaluate([upper, calculator, str(examples / "calculator_oneshot")], "coding-easy", task_ids=["evaluate-addition"])
@@ -120,6 +123,7 @@ def test_skills_on_disk_and_in_memory_are_evaluated_together(examples: Path) -> 
     assert [report.summary.completion_rate for report in result.reports] == [0, 1, 1]
 
 
+@pytest.mark.slow
 def test_each_skill_is_evaluated_once(examples: Path) -> None:
     folder = examples / "calculator"
     result = es.evaluate([upper, folder, upper, es.load_skill(folder)], "coding-easy", task_ids=["evaluate-addition"])
@@ -237,6 +241,7 @@ def test_only_what_is_kept_waits_for_the_disk(tmp_path: Path, monkeypatch: pytes
     assert synced.call_count > 0
 
 
+@pytest.mark.slow
 def test_a_store_keeps_the_run(tmp_path: Path) -> None:
     store = es.Store(tmp_path / "store")
     result = es.evaluate(upper, TASKS, store=store, runs=2)
@@ -286,6 +291,7 @@ def test_it_works_where_a_loop_runs_and_on_it() -> None:
     assert asyncio.run(main())
 
 
+@pytest.mark.slow
 def test_a_skill_may_evaluate_others() -> None:
     def nested(_: Any) -> float:
         return es.evaluate(upper, TASKS).completion
@@ -362,6 +368,7 @@ def test_the_environment_stays_as_it_was() -> None:
     assert dict(os.environ) == before
 
 
+@pytest.mark.slow
 @each_row(
     ("evaluator", "expected", "answer", "status"),
     [
@@ -405,6 +412,7 @@ def test_a_coroutine_that_blocks_the_loop_does_not_make_functions_late(raises: b
     assert all((item.latency_ms or 0) < 200 for item in found)
 
 
+@pytest.mark.slow
 def test_a_function_that_takes_its_input_for_a_key_of_it_is_told_how_to_get_the_keys() -> None:
     def shout(q: Any) -> str:
         return str(q.upper())

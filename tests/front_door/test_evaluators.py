@@ -83,6 +83,7 @@ def test_it_gets_as_many_of_answer_expectation_and_task_as_it_takes() -> None:
     assert seen == [("Bern",), ("Bern", "BERN", "swiss"), ("Bern", "BERN"), ("Bern", "BERN")]
 
 
+@pytest.mark.slow
 @each_row(
     ("function", "given"),
     [
@@ -142,6 +143,7 @@ def share(least: float, output: str, expected: str) -> float:
     return max(least, float(output == expected))
 
 
+@pytest.mark.slow
 @each_row(
     ("function", "name", "score"),
     [
@@ -155,6 +157,7 @@ def test_what_can_be_called_can_judge(function: Callable[..., Any], name: str, s
     assert (item.scorer, item.score) == (name, score)
 
 
+@pytest.mark.slow
 def test_what_it_raises_is_an_error_of_the_scorer_and_no_failure_of_the_skill() -> None:
     def broken(output: str) -> bool:
         raise LookupError("no such word")
@@ -168,6 +171,7 @@ def test_what_it_raises_is_an_error_of_the_scorer_and_no_failure_of_the_skill() 
         assert message in (item.error_message or "")
 
 
+@pytest.mark.slow
 def test_what_would_end_more_than_the_item_is_its_error_too() -> None:
     def leaves(output: str) -> bool:
         raise SystemExit(3)
@@ -232,6 +236,7 @@ def test_one_that_never_returns_holds_nobody_up() -> None:
     is_over.set()
 
 
+@pytest.mark.slow
 @each_row(
     ("given", "score"),
     [
@@ -268,6 +273,7 @@ def test_a_column_of_a_table_may_hold_functions() -> None:
     assert es.evaluate(capital, table).completion == 1
 
 
+@pytest.mark.slow
 def test_the_name_is_free_again_when_the_call_is_over() -> None:
     def judge(output: str) -> bool:
         return True
@@ -287,6 +293,7 @@ def test_the_name_is_free_again_when_the_call_is_over() -> None:
             judging(capital, TASKS[0], evaluator="judge")
 
 
+@pytest.mark.slow
 @each_row(
     ("evaluator", "name"),
     [
@@ -319,6 +326,7 @@ def test_a_registered_scorer_may_be_given_itself(monkeypatch: pytest.MonkeyPatch
     assert [(item.status, item.scorer) for item in items] == [("pass", "loud"), ("fail", "quiet")]
 
 
+@pytest.mark.slow
 async def test_where_an_event_loop_runs() -> None:
     assert es.score("Bern", {"expected": "bern"}, evaluator=same_word).status == "pass"
     assert (await es.aevaluate(capital, TASKS[:1], evaluator=judged_later)).completion == 1
@@ -345,6 +353,7 @@ def test_what_cannot_judge_is_refused(evaluator: Any, message: str) -> None:
         es.evaluate(capital, TASKS, evaluator=evaluator)
 
 
+@pytest.mark.slow
 def test_two_functions_of_one_name_are_refused_and_lambdas_are_numbered() -> None:
     def same_word(output: str) -> bool:
         return True

@@ -32,6 +32,7 @@ def test_a_run_is_read_on_another_machine(url: str, on_machine: OnMachine) -> No
     assert es.evaluate(upper, TASKS, store=es.Store(url)).run_id in es.Store(url).run_ids()
 
 
+@pytest.mark.slow
 def test_a_run_whose_storage_is_gone_at_its_end_loses_nothing(
     url: str,
     on_machine: OnMachine,
@@ -59,6 +60,7 @@ def test_the_program_of_a_skill_is_not_given_the_credentials(object_storage: Obj
     assert not {*given.values()} & {os.environ["AWS_ACCESS_KEY_ID"], os.environ["AWS_SECRET_ACCESS_KEY"]}
 
 
+@pytest.mark.slow
 def test_commands_say_what_is_wrong_with_the_storage_in_one_line(
     url: str, object_storage: ObjectStorage, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

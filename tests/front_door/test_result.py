@@ -145,6 +145,7 @@ def test_a_failed_assertion_shows_the_reasons(result: es.EvaluationResult) -> No
         assert result.completion > 0.9, str(result)
 
 
+@pytest.mark.slow
 def test_compared_with_a_baseline() -> None:
     tasks = [{"id": str(number), "input": "x", "expected": "X"} for number in range(12)]
     before, after = es.evaluate({"skill": lambda text: text}, tasks), es.evaluate({"skill": upper}, tasks)
@@ -157,6 +158,7 @@ def test_compared_with_a_baseline() -> None:
     assert json.loads(json.dumps(diff.to_json()))["skills"][0]["verdict"] == "better"
 
 
+@pytest.mark.slow
 def test_a_run_that_was_not_finished_says_so_wherever_it_goes(tmp_path: Path) -> None:
     def spending(text: str) -> dict[str, Any]:
         return {"output": text.upper(), "usage": {"promptTokens": 100, "completionTokens": 0}}
@@ -176,6 +178,7 @@ def test_a_run_that_was_not_finished_says_so_wherever_it_goes(tmp_path: Path) ->
     assert es.compare(whole, es.evaluate(skill, TASKS)).remarks == []
 
 
+@pytest.mark.slow
 def test_a_run_beside_itself_is_refused(tmp_path: Path) -> None:
     result = es.evaluate({"old": partly, "new": upper}, TASKS, store=tmp_path / "store")
     file = result.save(tmp_path / "result.json")
@@ -193,6 +196,7 @@ def test_a_run_beside_itself_is_refused(tmp_path: Path) -> None:
     assert [skill.change for skill in es.compare(again, result).skills] == ["compared", "compared"]
 
 
+@pytest.mark.slow
 def test_a_rule_for_missing_items_that_does_not_exist_is_refused() -> None:
     before, after = es.evaluate({"skill": partly}, TASKS), es.evaluate({"skill": upper}, TASKS)
     said = re.escape("missing must be 'bounds' or 'ignore'; got 'ignor' (did you mean 'ignore'?)")
@@ -200,6 +204,7 @@ def test_a_rule_for_missing_items_that_does_not_exist_is_refused() -> None:
         es.compare(after, before, missing="ignor")  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_a_comparison_says_of_how_many_tasks_it_says_nothing() -> None:
     tagged: list[dict[str, Any]] = [{**TASKS[0], "tags": ["hard"]}, *TASKS[1:], {"id": "e", "input": "e", "expected": "E"}]
     diff = es.compare(es.evaluate({"skill": partly}, tagged), es.evaluate({"skill": upper}, TASKS))
@@ -213,6 +218,7 @@ def test_a_comparison_says_of_how_many_tasks_it_says_nothing() -> None:
     assert said in read_html(diff._repr_html_()).text
 
 
+@pytest.mark.slow
 def test_skills_of_other_names_are_paired_by_a_mapping() -> None:
     old, new = es.evaluate({"old": upper}, TASKS), es.evaluate({"new": upper}, TASKS)
     lost = es.compare(new, old)

@@ -68,6 +68,7 @@ def test_a_killed_program_asks_only_what_has_no_result(tmp_path: Path, warm_comm
     assert (tmp_path / "calls").read_text().split() == ["0", "1", "2", "3", "3", "4", "5"]
 
 
+@pytest.mark.slow
 def test_a_run_that_reached_a_limit_goes_on(store: Path) -> None:
     stopped = evaluate(Skill(), store, max_duration_s=1e-6)
     assert stopped.stopped
@@ -78,6 +79,7 @@ def test_a_run_that_reached_a_limit_goes_on(store: Path) -> None:
     assert sorted(skill.asked) == [*range(6)][6 - len(skill.asked) :]
 
 
+@pytest.mark.slow
 def test_errors_are_asked_again_where_that_is_said(store: Path) -> None:
     first = evaluate(Skill(2, 4), store)
     assert first.completion == pytest.approx(4 / 6)
@@ -89,6 +91,7 @@ def test_errors_are_asked_again_where_that_is_said(store: Path) -> None:
     assert list(es.Store(store).run_ids()) == [first.run_id]
 
 
+@pytest.mark.slow
 def test_so_it_does_on_the_callers_own_loop_and_with_a_benchmark(store: Path) -> None:
     benchmark = es.load_benchmark("coding-easy")
 
@@ -100,6 +103,7 @@ def test_so_it_does_on_the_callers_own_loop_and_with_a_benchmark(store: Path) ->
     assert (first.run_id, len(second.items)) == (second.run_id, len(benchmark.tasks))
 
 
+@pytest.mark.slow
 def test_a_run_of_paths_goes_on_from_the_command_line_and_back(store: Path) -> None:
     skill = str(ROOT / "examples" / "skills" / "calculator")
     first = es.evaluate(skill, "coding-easy", store=store, task_ids=["evaluate-addition"], max_duration_s=1e-6)
@@ -165,6 +169,7 @@ def test_a_run_that_calls_nothing_of_the_program_is_left_to_its_command(store: P
             evaluate(len, store, given, resume=run_id)
 
 
+@pytest.mark.slow
 def test_changed_sources_are_remarks(store: Path) -> None:
     def skill(value: int) -> int:
         return value

@@ -131,6 +131,7 @@ def test_folders_of_the_project_that_nothing_is_written_to_need_not_be_writable(
     pytester.runpytest_inprocess().assert_outcomes(passed=1)
 
 
+@pytest.mark.slow
 def test_who_does_not_use_it_loads_nothing_heavy() -> None:
     code = (
         "import sys, pytest, eval_skills.pytest_plugin.plugin\n"
@@ -141,6 +142,7 @@ def test_who_does_not_use_it_loads_nothing_heavy() -> None:
     assert (done.returncode, done.stdout.split(), done.stderr) == (0, [], "")
 
 
+@pytest.mark.slow
 def test_it_can_be_left_out(project: Project) -> None:
     pytester = project()
     pytester.makepyfile("def test_it(eval_skill): ...")

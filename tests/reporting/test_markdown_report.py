@@ -210,6 +210,7 @@ def test_p68_hostile_text_stays_text_wherever_it_stands(
     hostile.encode("utf-8")
 
 
+@pytest.mark.slow
 @given(st.text(alphabet=st.one_of(st.sampled_from("|\\`*_[]<>&#~$!()-+=: \n\r\t"), st.characters(codec="utf-8")), max_size=40))
 @example("\\|")
 @example("a\\")

@@ -55,6 +55,7 @@ def without_code(body: str) -> str:
     return re.sub(r"(?s)(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)", "", body)
 
 
+@pytest.mark.slow
 def test_what_got_worse_comes_first_and_the_gate_says_why() -> None:
     before, after = reports_of({"a": "p" * 8, "z": "p" * 7 + "f"}), reports_of({"a": "f" * 8, "z": "p" * 8})
     made = comment(before, after, fail_on="worse")

@@ -63,6 +63,7 @@ def test_half_of_the_queries_should_not_load_it(tmp_path: Path) -> None:
     assert tags.count("should-trigger") == tags.count("should-not-trigger") >= 8
 
 
+@pytest.mark.slow
 async def test_its_script_passes_what_a_program_checks_of_its_evals(tmp_path: Path) -> None:
     folder = created(tmp_path)
     sums = {"eval-1": ("region", "totals.csv"), "eval-2": ("month", "by_month.csv")}

@@ -106,6 +106,7 @@ def test_lines_fit_a_page() -> None:
     assert max(map(len, TEXT.splitlines())) <= 120
 
 
+@pytest.mark.slow
 @each_row("value", ["yes", "1e3", "a: b", "#x", "ünï", "with space", "'"])
 def test_a_value_is_written_so_that_it_reads_back(value: str) -> None:
     assert yaml.safe_load(commented_config({"benchmark": value}))["benchmark"] == value

@@ -46,6 +46,7 @@ def test_p64_a_created_skill_passes_its_own_tests_unedited(template: str, tmp_pa
     assert {path: path.read_bytes() for path in before} == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("template", QUICK_FIRST)
 async def test_an_input_that_it_cannot_answer_is_its_error_and_not_its_end_and_its_tests_fail_once_it_answers_something_else(
     template: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

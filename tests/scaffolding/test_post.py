@@ -116,6 +116,7 @@ def post(folder: Path, environ: dict[str, str]) -> subprocess.CompletedProcess[s
     return subprocess.run(command, env=environ, capture_output=True, text=True, timeout=60)
 
 
+@pytest.mark.slow
 def test_the_first_comment_is_created_and_the_next_one_replaces_it(api: tuple[Api, str], tmp_path: Path) -> None:
     scripted, url = api
     environ = job(tmp_path, url, GITHUB_SERVER_URL="https://github.com", GITHUB_RUN_ID="5")
@@ -144,6 +145,7 @@ def test_only_a_bot_s_own_comment_of_this_key_is_replaced(api: tuple[Api, str], 
     assert scripted.comments == [*before, {"id": 999, "body": COMMENT["body"], "user": BOT}]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fork", "says"),
     [
@@ -180,6 +182,7 @@ def test_what_may_pass_is_tried_again_and_never_posted_twice(
     assert [each["body"] for each in scripted.comments] == [COMMENT["body"]]
 
 
+@pytest.mark.slow
 def test_a_comment_that_is_deleted_meanwhile_is_created_anew(api: tuple[Api, str], tmp_path: Path) -> None:
     scripted, url = api
     scripted.comments = [{"id": 3, "body": MARKER, "user": BOT}]

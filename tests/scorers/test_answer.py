@@ -65,6 +65,7 @@ def test_any_depth_can_be_read() -> None:
     assert is_long(deep)
 
 
+@pytest.mark.slow
 @settings(max_examples=50)
 @given(JSON)
 def test_every_text_inside_is_found_and_short_values_are_short(value: Any) -> None:

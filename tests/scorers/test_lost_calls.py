@@ -202,6 +202,7 @@ def test_a_call_has_one_result() -> None:
     assert [call.name for call in known] == ["search", "search"]
 
 
+@pytest.mark.slow
 def test_a_long_record_is_gone_through_once() -> None:
     count = 4_000
     asks = {"role": "assistant", "tool_calls": [{"name": f"tool{number}", "args": {}} for number in range(count)]}

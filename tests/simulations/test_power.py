@@ -7,6 +7,7 @@ import pytest
 from tests.simulations.power import simulate
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("setting", [(20, 3, 1), (50, 3, 3), (50, 1, 1)], ids=["20x3", "50x3-of-three", "50x1"])
 def test_the_smallest_effect_is_found_in_eight_of_ten(setting: tuple[int, int, int]) -> None:
     (row,) = simulate(400, settings=(setting,))

@@ -59,6 +59,7 @@ def test_a_run_leads_to_its_tasks_and_they_to_every_answer(site: tuple[Site, str
             assert [each["run"] for each in answer["runs"]] == [0, 1]
 
 
+@pytest.mark.slow
 def test_answers_show_where_they_differ(site: tuple[Site, str]) -> None:
     pages = pages_of(*site)
     data = data_of(pages["table"])
@@ -93,6 +94,7 @@ def test_the_history_has_every_run_and_its_sql_gives_its_rows(runs_of: Runs) -> 
             assert site.page(link[0]).startswith("<!doctype html>")
 
 
+@pytest.mark.slow
 def test_an_item_without_a_verdict_makes_no_task_flaky(tmp_path: Path) -> None:
     run_id = "20260101T100000Z-0001"
     names = {"skill_id": "s", "skill_version": "1.0.0", "benchmark_id": "b", "benchmark_version": "1.0.0"}

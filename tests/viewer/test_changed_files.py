@@ -62,6 +62,7 @@ def test_a_manifest_items_and_reports_that_changed_are_read_again(own: tuple[Sto
     assert shown(site, run_id)["State"] == "unfinished"
 
 
+@pytest.mark.slow
 def test_a_run_that_lands_is_listed_and_one_that_goes_is_not(own: tuple[Store, str]) -> None:
     store, run_id = own
     site = Site(store)

@@ -43,6 +43,7 @@ def test_the_last_label_holds_and_can_be_taken_back(asked: tuple[Store, TestClie
     assert current_labels(Store(store.path)) == []
 
 
+@pytest.mark.slow
 def test_a_label_stands_on_the_pages_of_its_answer(asked: tuple[Store, TestClient, dict[str, Any]]) -> None:
     _, client, given = asked
     client.post("/labels", json=given | {"comment": "\u202eno"})

@@ -21,6 +21,7 @@ def same(text: str) -> str:
 TASK = [{"id": "a", "input": "a", "expected": "a"}]
 
 
+@pytest.mark.slow
 def test_a_page_shows_what_another_machine_published_since(url: str, on_machine: Callable[[str], None]) -> None:
     store = Store(url)
     client = TestClient(application(store, labelled_by="ann"), base_url="http://127.0.0.1:8000")
@@ -31,6 +32,7 @@ def test_a_page_shows_what_another_machine_published_since(url: str, on_machine:
     assert client.get(f"/run-{run_id}.html").status_code == 200
 
 
+@pytest.mark.slow
 def test_a_page_shows_what_is_here_where_the_service_is_gone_and_says_so_once(
     url: str, object_storage: ObjectStorage, monkeypatch: pytest.MonkeyPatch
 ) -> None:

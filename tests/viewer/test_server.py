@@ -22,6 +22,7 @@ def asking(store: Store, **options: object) -> TestClient:
     return TestClient(application(store, labelled_by="ann", **options), base_url="http://127.0.0.1:8000", follow_redirects=False)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_it_answers_with_pages_and_their_policy(runs_of: Runs) -> None:
     store, ids = runs_of
     client = asking(store)
@@ -53,6 +54,7 @@ def test_what_is_no_page_is_said(runs_of: Runs, path: str) -> None:
     assert (answer.status_code, "This page cannot be shown" in answer.text, "x" * 100 in answer.text) == (404, True, False)
 
 
+@pytest.mark.slow
 def test_a_run_that_is_a_link_out_of_the_store_shows_nothing_of_it(runs_of: Runs, tmp_path: Path) -> None:
     store, _ = runs_of
     own = Store(shutil.copytree(store.path, tmp_path / "eval-store"))

@@ -76,6 +76,7 @@ def test_every_page_shows_the_bar_and_no_mark_of_a_stranger(runs_of: Runs) -> No
         assert "\u202e" not in page, name
 
 
+@pytest.mark.slow
 def test_the_runs_lead_to_their_pages_and_their_skills(runs_of: Runs) -> None:
     store, ids = runs_of
     site = Site(store)
@@ -88,6 +89,7 @@ def test_the_runs_lead_to_their_pages_and_their_skills(runs_of: Runs) -> None:
         assert site.page(link).startswith("<!doctype html>")
 
 
+@pytest.mark.slow
 def test_a_cost_that_is_unknown_of_some_items_says_so(tmp_path: Path) -> None:
     def priced(text: str) -> dict[str, Any]:
         return {"output": text, "costUsd": 0.05} if text == "a" else {"output": text}
@@ -124,6 +126,7 @@ def test_a_column_without_anything_unusual_is_hidden(origins: list[str | None], 
     assert column.described([{"origin": origin} for origin in origins])["hidden"] is hidden
 
 
+@pytest.mark.slow
 def test_labels_and_origins_are_hidden_where_there_are_none_but_runs(tmp_path: Path) -> None:
     leave_run(tmp_path, "20260101T100000Z-0001")
     (table,) = data_of(Site(Store(tmp_path)).page("index.html"))["tables"]
@@ -139,6 +142,7 @@ def test_the_cost_of_an_unfinished_run_has_all_that_its_items_say(tmp_path: Path
     assert first["Cost"] == [13.75, 1, 2]
 
 
+@pytest.mark.slow
 def test_a_run_that_has_not_landed_has_no_sql_over_tables_without_it(tmp_path: Path) -> None:
     for second, landed in enumerate((True, False)):
         leave_run(tmp_path, f"20260101T10000{second}Z-0001", landed=landed)
@@ -151,6 +155,7 @@ def test_a_run_that_has_not_landed_has_no_sql_over_tables_without_it(tmp_path: P
     assert not any(data_of(site.page(comparison_page(finished, unfinished)), "sql").values())
 
 
+@pytest.mark.slow
 def test_a_run_whose_items_were_deleted_says_so_and_how_many_were_done(tmp_path: Path) -> None:
     leave_run(tmp_path, run_id := "20260101T100000Z-0001")
     store = Store(tmp_path)
@@ -169,6 +174,7 @@ def test_what_the_page_of_a_part_of_a_run_says_is_said_once(tmp_path: Path) -> N
     assert page.count("2 of 4 items finished") == 1
 
 
+@pytest.mark.slow
 def test_a_run_without_its_reports_is_landing_and_after_a_while_it_is_not(tmp_path: Path) -> None:
     store = Store(tmp_path)
     leave_run(tmp_path, "20260101T100000Z-0001", landed=False)
@@ -181,6 +187,7 @@ def test_a_run_without_its_reports_is_landing_and_after_a_while_it_is_not(tmp_pa
     assert states == ["landing", "finished"]
 
 
+@pytest.mark.slow
 def test_of_a_skill_whose_cost_is_unknown_all_items_are_unknown(tmp_path: Path) -> None:
     tasks = [{"id": each, "input": each, "expected": each} for each in "abc"]
     skills = {"priced": lambda text: {"output": text, "costUsd": 0.25}, "silent": lambda text: text}
@@ -190,6 +197,7 @@ def test_of_a_skill_whose_cost_is_unknown_all_items_are_unknown(tmp_path: Path) 
     assert table["rows"][0][titles.index("Cost")] == [0.75, 3, 6]
 
 
+@pytest.mark.slow
 def test_the_cost_of_a_run_is_that_of_all_attempts(tmp_path: Path) -> None:
     store, run_id, began = Store(tmp_path), "20261121T233824Z-3f9a", datetime(2026, 11, 21, tzinfo=UTC)
     benchmark = ManifestBenchmark(id="t", version="1.0.0")
@@ -267,6 +275,7 @@ def leaves(value: Any) -> list[str]:
     return [value] if isinstance(value, str) else []
 
 
+@pytest.mark.slow
 def test_an_export_shows_the_chosen_runs_alone(runs_of: Runs) -> None:
     store, ids = runs_of
     site = Site(store, is_live=False, chosen=(ids[1],))

@@ -35,6 +35,7 @@ def test_a_digest_that_is_not_known_is_a_dash(tmp_path: Path) -> None:
     assert ">None<" not in page
 
 
+@pytest.mark.slow
 def test_the_sql_of_its_tables_gives_their_rows(runs_of: Runs) -> None:
     store, ids = runs_of
     (statement,) = data_of(Site(store).page(skill_page("partly")), "sql").values()

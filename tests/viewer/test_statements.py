@@ -52,6 +52,7 @@ def test_those_of_experiments_are_answered(runs_of: Runs) -> None:
         store.query(each)
 
 
+@pytest.mark.slow
 def test_figures_of_some_of_the_tasks_are_in_no_table_and_have_no_statement(tmp_path: Path) -> None:
     tasks, folder = [{"id": each, "input": each, "expected": each.upper()} for each in "ab"], str(tmp_path / "store")
     ids = [es.evaluate(skills=[str.upper], tasks=some, store=folder).run_id for some in (tasks, tasks[:1])]

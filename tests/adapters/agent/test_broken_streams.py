@@ -50,6 +50,7 @@ async def told(folder: Path, runtime: str, lines: list[Line]) -> SkillResponse:
     return await answered(make_skill("agent", runtime, config, folder))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("runtime", "lines"),
     [
@@ -77,6 +78,7 @@ async def test_what_was_called_is_unknown(tmp_path: Path, runtime: str, lines: l
     assert response.messages[-1]["role"] == "unread"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("runtime", "lines", "names"),
     [

@@ -84,6 +84,7 @@ async def test_fixtures_stay_in_their_folder(tmp_path: Path, files: Any, message
     assert known.tool_calls == []
 
 
+@pytest.mark.slow
 async def test_what_it_reports_is_the_response(tmp_path: Path) -> None:
     agent_skill(tmp_path / "skills")
     source = """
@@ -130,6 +131,7 @@ say("usage", promptTokens=7, costUsd=0.5)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("end", "config", "kind", "message"),
     [
@@ -183,6 +185,7 @@ async def test_the_turns_of_a_conversation_share_a_workspace(tmp_path: Path) -> 
     assert [file.content for file in second.files or []] == ["xx"]
 
 
+@pytest.mark.slow
 async def test_in_a_later_turn_nothing_is_written_through_a_link_of_the_agent(tmp_path: Path) -> None:
     (tmp_path / "victim").write_text("whole")
     (tmp_path / "a.csv").write_text("x")

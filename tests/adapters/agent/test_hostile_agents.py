@@ -188,6 +188,7 @@ say("answer", content=json.dumps(found))
 """
 
 
+@pytest.mark.slow
 async def test_in_a_sandbox_it_sees_no_expectations_and_writes_to_its_own_folders_alone(tmp_path: Path) -> None:
     agent_skill(tmp_path / "skills")
     skill = program_agent(tmp_path, SEARCHES, skills=["skills/csv"], sandbox="bwrap")
@@ -254,6 +255,7 @@ async def test_one_that_fills_the_disk_is_ended_with_the_limit_and_what_it_used(
     assert not (tmp_path / "moved").exists()
 
 
+@pytest.mark.slow
 async def test_holes_and_further_names_of_a_file_take_no_disk(tmp_path: Path) -> None:
     fills = FILLS.format(place='"."', mib=6, then="os.link('filled', 'again'); open('hole', 'wb').truncate(10**9)" + DONE)
     assert (await answered(program_agent(tmp_path, fills, limits={"diskMb": 10}))).output == "done"

@@ -69,6 +69,7 @@ for line in sys.stdin:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("persistent", [False, True])
 async def test_of_a_program(program_skill: MakeSkill, persistent: bool) -> None:
     skill = program_skill(PROGRAM, persistent=persistent)

@@ -117,6 +117,7 @@ def run(value):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("more", "messages"), [([], None), (MESSAGES, MESSAGES * 2)])
 async def test_a_call_drops_the_echo_of_its_input(python_skill: MakeSkill, more: Any, messages: Any) -> None:
     async with open_adapter(python_skill(ECHOING)) as adapter:
@@ -133,6 +134,7 @@ def run(calls):
 """
 
 
+@pytest.mark.slow
 async def test_calls_of_an_exception_that_cannot_be_read_are_said_to_be_unknown(python_skill: MakeSkill) -> None:
     async with open_adapter(python_skill(RAISING_CALLS)) as adapter:
         unreadable: list[Any] = ["pay", ["pay", *CALLS], [{"tool": "pay"}]]
@@ -199,6 +201,7 @@ async def test_an_error_in_a_stream_keeps_what_it_tells(wire: Wire) -> None:
     assert caught.value.known == KNOWN
 
 
+@pytest.mark.slow
 async def test_a_tool_s_error_keeps_its_content_s(tmp_path: Path) -> None:
     told = json.dumps({"error": "broke", **TOLD})
     error = await failure(mcp_skill(tmp_path, by_hand(), "fail"), {"text": told})
@@ -241,6 +244,7 @@ def run(value):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("levels", "chars", "is_told"), [(100, 10, True), (185, 10, True), (195, 10, False), (600, 10, False), (1, 200_000, False)]
 )

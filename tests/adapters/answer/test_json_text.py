@@ -16,6 +16,7 @@ JSON = st.recursive(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(JSON)
 def test_what_is_written_reads_back_the_same_and_is_one_ascii_line(value: Any) -> None:

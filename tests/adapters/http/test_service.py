@@ -75,6 +75,7 @@ async def has_died(adapter: HttpAdapter) -> None:
     await asyncio.wait_for(asyncio.shield(adapter._service._child.exited), PATIENCE_S)
 
 
+@pytest.mark.slow
 async def test_p22_the_service_runs_while_the_adapter_is_open(
     served_skill: MakeSkill, tmp_path: Path, left_running: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -90,6 +91,7 @@ async def test_p22_the_service_runs_while_the_adapter_is_open(
     assert left_running() == []
 
 
+@pytest.mark.slow
 async def test_two_runs_at_once_do_not_collide(served_skill: MakeSkill) -> None:
     skill = served_skill(SERVICE)
     async with HttpAdapter(skill) as one, HttpAdapter(skill) as other:
@@ -97,11 +99,13 @@ async def test_two_runs_at_once_do_not_collide(served_skill: MakeSkill) -> None:
     assert len(pids) == 2
 
 
+@pytest.mark.slow
 async def test_a_service_is_waited_for_until_its_ready_path_answers_2xx(served_skill: MakeSkill) -> None:
     async with HttpAdapter(served_skill(SERVICE, "{port} 3", readyPath="/ready")) as adapter:
         assert (await adapter.call(1, PATIENCE_S)).output["pid"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("serve", "seen"),
     [
@@ -150,6 +154,7 @@ async def test_a_taken_port_is_not_taken_for_the_service(served_skill: MakeSkill
     assert left_running() == []
 
 
+@pytest.mark.slow
 async def test_a_service_that_dies_in_a_call_is_started_again_before_the_next(
     served_skill: MakeSkill, left_running: Running
 ) -> None:
@@ -164,6 +169,7 @@ async def test_a_service_that_dies_in_a_call_is_started_again_before_the_next(
     assert left_running() == []
 
 
+@pytest.mark.slow
 async def test_one_that_ends_a_moment_after_its_connections_has_crashed(served_skill: MakeSkill) -> None:
     async with HttpAdapter(served_skill(SERVICE, readyPath="/ready")) as adapter:
         with pytest.raises(SkillCrashed, match="the service died"):

@@ -65,6 +65,7 @@ async def test_a_server_of_before_2026_is_met_by_its_handshake(tmp_path: Path, p
     assert response.metadata["mcp"]["protocol"] == "2025-06-18"
 
 
+@pytest.mark.slow
 async def test_a_server_that_ends_at_anything_but_the_handshake_is_started_again_with_it(tmp_path: Path) -> None:
     assert (await ask(mcp_skill(tmp_path, by_hand("strict"), "state"))).output["handshakes"] == 1
 
@@ -166,6 +167,7 @@ async def test_p08_a_schema_that_its_server_declares_holds_up_nobody(
             await stuck
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "version"),
     [
@@ -181,11 +183,13 @@ async def test_a_server_that_refuses_the_newest_version_is_offered_an_older_one_
     assert (response.output["offered"], response.metadata["mcp"]["protocol"]) == (version, version)
 
 
+@pytest.mark.slow
 async def test_a_server_that_refuses_every_version_is_asked_twice_and_quoted(tmp_path: Path) -> None:
     error = await failure(mcp_skill(tmp_path, by_hand("choosy curt"), "state"))
     assert str(error) == "the server refused to connect: error -32602: Invalid params"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("entrypoint", "kind", "message"),
     [
@@ -210,6 +214,7 @@ async def test_a_server_that_does_not_start_fails_its_items(
             assert not caught.value.transient
 
 
+@pytest.mark.slow
 async def test_all_pages_of_the_tools_are_read_up_to_a_limit(tmp_path: Path) -> None:
     assert (await ask(mcp_skill(tmp_path, by_hand("pages"), "structured"), {"x": 1})).output == {"x": 1}
     assert "more than 100 pages" in str(await failure(mcp_skill(tmp_path, by_hand("endless"), "echo")))
@@ -223,6 +228,7 @@ async def test_a_tool_that_the_server_adds_after_its_start_is_found(tmp_path: Pa
     assert (await ask(mcp_skill(tmp_path, by_hand("late"), "echo"), {"x": 1})).output == {"x": 1}
 
 
+@pytest.mark.slow
 async def test_a_name_of_two_tools_is_refused_and_of_one_that_is_listed_twice_is_not(tmp_path: Path) -> None:
     error = await failure(mcp_skill(tmp_path, by_hand("twice"), "echo"))
     assert isinstance(error, InfraError)
@@ -230,6 +236,7 @@ async def test_a_name_of_two_tools_is_refused_and_of_one_that_is_listed_twice_is
     assert (await ask(mcp_skill(tmp_path, by_hand("twice"), "state"))).output["lists"] == 1
 
 
+@pytest.mark.slow
 async def test_a_malformed_tool_costs_no_other_one(tmp_path: Path) -> None:
     assert (await ask(mcp_skill(tmp_path, by_hand("malformed"), "echo"), {"x": 1})).output == {"x": 1}
     error = await failure(mcp_skill(tmp_path, by_hand("malformed"), "state"))
@@ -279,6 +286,7 @@ async def test_p26_words_are_split_and_nothing_is_expanded(tmp_path: Path) -> No
     assert not (tmp_path / "pwned").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits are enforced on Linux only")
 async def test_limits_hold_for_the_server(tmp_path: Path) -> None:
     skill = mcp_skill(tmp_path, by_hand(), "big", limits={"memoryMb": 200})

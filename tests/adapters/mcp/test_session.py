@@ -49,6 +49,7 @@ def tools(tmp_path: Path) -> Tools:
     return Tools(mcp_skill(tmp_path, by_hand(), "echo"))
 
 
+@pytest.mark.slow
 async def test_p18_fifty_items_share_one_process(tools: Tools) -> None:
     async with tools:
         states = await asyncio.gather(*(tools.use("state") for _ in range(50)))
@@ -56,6 +57,7 @@ async def test_p18_fifty_items_share_one_process(tools: Tools) -> None:
     assert states[-1]["handshakes"] == 1
 
 
+@pytest.mark.slow
 async def test_calls_at_the_same_time_get_their_own_answers(tools: Tools) -> None:
     async with tools:
         answers = await asyncio.gather(*(tools.use("echo", {"n": n}) for n in range(100)))
@@ -87,6 +89,7 @@ async def test_a_server_that_answers_nothing_more_is_replaced_and_its_other_call
         assert not lives(before["pid"])
 
 
+@pytest.mark.slow
 async def test_p19_a_server_that_dies_in_a_call_is_started_again_for_the_next(tools: Tools, tmp_path: Path) -> None:
     async with tools:
         with pytest.raises(SkillCrashed, match=r"ended before it answered \(killed by SIGKILL") as caught:
@@ -98,6 +101,7 @@ async def test_p19_a_server_that_dies_in_a_call_is_started_again_for_the_next(to
         assert task.cancelling() == 0
 
 
+@pytest.mark.slow
 async def test_a_death_fails_every_call_in_flight_and_no_later_one(tools: Tools) -> None:
     async with tools:
         waiting = [asyncio.create_task(tools.use("slow", {"seconds": 600})) for _ in range(3)]
@@ -109,6 +113,7 @@ async def test_a_death_fails_every_call_in_flight_and_no_later_one(tools: Tools)
         assert await tools.use("echo", {"x": 1}) == {"x": 1}
 
 
+@pytest.mark.slow
 async def test_a_server_killed_between_calls_costs_no_item(tools: Tools) -> None:
     async with tools:
         os.kill((await tools.use("state"))["pid"], signal.SIGKILL)
@@ -129,6 +134,7 @@ async def test_a_long_answer_costs_its_own_call_only(tmp_path: Path) -> None:
         assert (await tools.use("state"))["pid"] == before["pid"]
 
 
+@pytest.mark.slow
 async def test_leaving_the_adapter_ends_calls_in_flight(tools: Tools, left_running: Running) -> None:
     async with tools:
         pid = (await tools.use("state"))["pid"]

@@ -116,6 +116,7 @@ async def test_the_environment_is_the_allow_list(forked_skill: MakeSkill, monkey
     assert "OPENAI_API_KEY" not in seen
 
 
+@pytest.mark.slow
 async def test_large_inputs_and_outputs_pass_whole_and_an_unread_one_does_no_harm(forked_skill: MakeSkill) -> None:
     big = "x" * 1_000_000
     assert (await ask(forked_skill(ECHO), big)).output == big
@@ -181,6 +182,7 @@ async def test_a_cancelled_call_and_a_closed_adapter_leave_nobody(forked_skill: 
     assert left_running() == []
 
 
+@pytest.mark.slow
 async def test_a_process_whose_fork_is_under_way_when_all_is_closed_is_ended(
     forked_skill: MakeSkill, left_running: Running
 ) -> None:
@@ -222,6 +224,7 @@ async def test_neither_latency_nor_time_limit_has_the_imports(forked_skill: Make
     assert response.latency_ms < 1100
 
 
+@pytest.mark.slow
 async def test_a_dead_server_ends_its_items_and_is_started_again_once(forked_skill: MakeSkill, left_running: Running) -> None:
     source = ONE_SHOT + "if params == 'kill': os.kill(os.getppid(), 9); time.sleep(600)\nprint(reply(os.getppid()))"
     started_by = []
@@ -247,6 +250,7 @@ async def test_what_an_item_started_elsewhere_ends_with_its_server(forked_skill:
     assert left_running() == []
 
 
+@pytest.mark.slow
 async def test_imports_that_end_the_interpreter_do_so_in_each_item(forked_skill: MakeSkill, tmp_path: Path) -> None:
     (tmp_path / "deadly.py").write_text("import os\nos.kill(os.getpid(), 11)\n")
     async with SubprocessAdapter(forked_skill("import deadly\n" + ECHO)) as adapter:
@@ -267,6 +271,7 @@ async def test_imports_without_end_are_given_up(
     assert left_running() == []
 
 
+@pytest.mark.slow
 async def test_a_server_that_does_not_fork_is_ended(
     forked_skill: MakeSkill, left_running: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -222,6 +222,7 @@ async def test_modules_by_the_names_that_the_server_uses_are_the_scripts_own(for
     ]
 
 
+@pytest.mark.slow
 async def test_random_numbers_are_not_those_of_the_process_before(forked_skill: MakeSkill) -> None:
     source = "import random, secrets, tempfile, uuid\n" + ONE_SHOT
     source += "print(reply([random.random(), str(uuid.uuid4()), secrets.token_hex(), tempfile.mktemp()]))"

@@ -58,6 +58,7 @@ def every(**config: Any) -> dict[str, Any]:
 AROUND_ONE = ["setup run", "setup item", "teardown item", "teardown run"]
 
 
+@pytest.mark.slow
 async def test_commands_run_around_the_run_and_around_each_item(
     around: MakeSkill, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -73,6 +74,7 @@ async def test_commands_run_around_the_run_and_around_each_item(
     assert adapter.remarks == []
 
 
+@pytest.mark.slow
 async def test_teardown_follows_a_time_limit_and_a_cancellation(around: MakeSkill, tmp_path: Path) -> None:
     skill = around("import time; time.sleep(600)", **every())
     async with open_adapter(skill) as adapter:
@@ -119,6 +121,7 @@ async def test_setup_has_a_limit_of_its_own_and_takes_nothing_from_the_item(arou
     assert response.latency_ms < took_ms - 1400
 
 
+@pytest.mark.slow
 async def test_teardown_that_fails_is_a_remark_and_the_answer_counts(around: MakeSkill) -> None:
     async with open_adapter(around(ECHO, teardown={"item": f"{NOTE} fail", "run": "no-such-program"})) as adapter:
         answers = [(await adapter.call(number, PATIENCE_S)).output for number in range(2)]
@@ -129,6 +132,7 @@ async def test_teardown_that_fails_is_a_remark_and_the_answer_counts(around: Mak
     assert "no-such-program" in run
 
 
+@pytest.mark.slow
 async def test_items_with_commands_of_their_own_do_not_meet(around: MakeSkill, tmp_path: Path) -> None:
     async with open_adapter(around(ECHO, **every())) as adapter:
         await asyncio.gather(*(adapter.call(number, PATIENCE_S) for number in range(2)))
@@ -163,12 +167,14 @@ def run(value):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("session", "seen"), [("run", [1, 2]), ("item", [1, 1])])
 async def test_a_session_of_a_python_skill(python_skill: MakeSkill, session: str, seen: list[int]) -> None:
     async with open_adapter(python_skill(COUNTER, session=session)) as adapter:
         assert [(await adapter.call(None, PATIENCE_S)).output for _ in range(2)] == seen
 
 
+@pytest.mark.slow
 async def test_a_session_of_an_mcp_server(tmp_path: Path) -> None:
     async with open_adapter(mcp_skill(tmp_path, by_hand(), "state", session="item")) as adapter:
         first, second = [(await adapter.call({}, PATIENCE_S)).output for _ in range(2)]

@@ -81,6 +81,7 @@ def test_an_open_quote_and_a_missing_folder_are_found_before_the_run(program_ski
         SubprocessAdapter.check(Skill.model_validate(data))
 
 
+@pytest.mark.slow
 async def test_p28_a_memory_limit_strikes_and_is_named(program_skill: MakeSkill) -> None:
     source = ONE_SHOT + "held = bytearray(200_000_000); print(reply(len(held)))"
     assert (await ask(program_skill(source))).output == 200_000_000

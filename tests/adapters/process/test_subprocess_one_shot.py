@@ -34,6 +34,7 @@ async def test_the_request_is_json_rpc_with_method_invoke(program_skill: MakeSki
     assert request == {"jsonrpc": "2.0", "method": "invoke", "params": {"n": 1}, "id": 1}
 
 
+@pytest.mark.slow
 @each_row(
     "source",
     [

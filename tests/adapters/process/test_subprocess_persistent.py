@@ -50,6 +50,7 @@ async def test_a_program_that_never_names_a_request_answers_the_one_that_waits(p
         assert [(await adapter.call(n, PATIENCE_S)).output["params"] for n in range(3)] == [0, 1, 2]
 
 
+@pytest.mark.slow
 async def test_the_start_of_a_worker_is_no_part_of_its_latency(program_skill: MakeSkill) -> None:
     skill = program_skill("import time; time.sleep(1.5)\n" + WARM, persistent=True)
     async with SubprocessAdapter(skill) as adapter:

@@ -11,6 +11,7 @@ from tests.adapters.programs import PATIENCE_S
 from tests.adapters.python_calls import MakeSkill, ask, failure
 
 
+@pytest.mark.slow
 async def test_an_envelope_is_read(python_skill: MakeSkill) -> None:
     source = """
         def run(value):
@@ -24,6 +25,7 @@ async def test_an_envelope_is_read(python_skill: MakeSkill) -> None:
     assert [(call.name, call.arguments) for call in response.tool_calls] == [("search", {"q": "x"})]
 
 
+@pytest.mark.slow
 async def test_a_response_of_our_own_is_an_envelope(python_skill: MakeSkill) -> None:
     source = """
         from eval_skills.core.models import SkillResponse, ToolCall, Usage
@@ -36,6 +38,7 @@ async def test_a_response_of_our_own_is_an_envelope(python_skill: MakeSkill) -> 
     assert [call.name for call in response.tool_calls] == ["search"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
@@ -74,6 +77,7 @@ async def test_a_generator_that_never_ends_is_closed_when_it_gave_too_much(pytho
         assert (await adapter.call(False, PATIENCE_S)).output == [True]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("raised", ["KeyboardInterrupt", "GeneratorExit", "SystemExit", "StopAsyncIteration"])
 async def test_what_a_coroutine_raises_is_its_answer(python_skill: MakeSkill, raised: str) -> None:
     source = f"""
@@ -89,6 +93,7 @@ async def test_what_a_coroutine_raises_is_its_answer(python_skill: MakeSkill, ra
         assert (await adapter.call(False, PATIENCE_S)).output == "fine"
 
 
+@pytest.mark.slow
 async def test_an_exception_is_a_skill_error_with_the_traceback_in_its_logs(python_skill: MakeSkill) -> None:
     error = await failure(python_skill("def run(value):\n    print('about to')\n    return {}[value]"), "key")
     assert type(error) is SkillError

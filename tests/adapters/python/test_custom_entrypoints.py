@@ -92,11 +92,13 @@ async def test_a_file_finds_its_neighbours_and_may_have_any_name(python_skill: M
     assert await output(python_skill("", "src/my-agent 2.py:run")) == 3
 
 
+@pytest.mark.slow
 async def test_a_class_is_instantiated_once_in_each_worker(python_skill: MakeSkill) -> None:
     skill = python_skill(SOURCE, "skill:Counter", init={"start": 5, "step": 2})
     assert [response.output for response in await ask(skill, None, None, None)] == [7, 9, 11]
 
 
+@pytest.mark.slow
 async def test_p59_spread_passes_the_inputs_keys_as_arguments(python_skill: MakeSkill) -> None:
     skill = python_skill(SOURCE, "skill:add", spread=True)
     async with open_adapter(skill) as adapter:
@@ -108,6 +110,7 @@ async def test_p59_spread_passes_the_inputs_keys_as_arguments(python_skill: Make
             await adapter.call([1, 2], PATIENCE_S)
 
 
+@pytest.mark.slow
 async def test_coroutines_of_a_worker_share_one_event_loop(python_skill: MakeSkill) -> None:
     assert len({response.output for response in await ask(python_skill(SOURCE, "skill:loop"), 1, 2, 3)}) == 1
     assert [response.output for response in await ask(python_skill(SOURCE, "skill:locked"), 1, 2)] == [1, 2]

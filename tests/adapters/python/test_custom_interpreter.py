@@ -12,6 +12,7 @@ from eval_skills.core.errors import InfraError
 from tests.adapters.python_calls import MakeSkill, failure, output
 
 
+@pytest.mark.slow
 async def test_p59_the_interpreter_may_be_another_one_that_knows_nothing_of_us(python_skill: MakeSkill, tmp_path: Path) -> None:
     venv.create(tmp_path / ".venv", symlinks=True)
     source = """

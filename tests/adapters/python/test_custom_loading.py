@@ -14,6 +14,7 @@ from tests.adapters.programs import PATIENCE_S
 from tests.adapters.python_calls import MakeSkill, Running, failure, output
 
 
+@pytest.mark.slow
 async def test_what_cannot_be_loaded_is_tried_once_and_every_call_says_so(python_skill: MakeSkill, tmp_path: Path) -> None:
     skill = python_skill("open('tries', 'a').write('x')\nprint('hint')\nraise OSError('no licence')")
     async with open_adapter(skill) as adapter:
@@ -39,6 +40,7 @@ async def test_a_process_that_dies_while_it_loads_may_be_tried_again(python_skil
     assert "loading skill:run: the process ended without an answer (exit code 5)" in str(error)
 
 
+@pytest.mark.slow
 async def test_p59_loading_has_a_limit_of_its_own(python_skill: MakeSkill, left_running: Running) -> None:
     error = await failure(python_skill("import time; time.sleep(600)", startTimeoutMs=300))
     assert type(error) is InfraError

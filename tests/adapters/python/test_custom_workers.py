@@ -30,6 +30,7 @@ def run(value):
 """
 
 
+@pytest.mark.slow
 async def test_p16_a_timeout_ends_the_worker_and_its_tree_and_the_next_call_has_a_new_one(
     python_skill: MakeSkill, left_running: Running
 ) -> None:

@@ -140,6 +140,7 @@ READ = ONE_SHOT + "print(reply(open(params).read()))"
 WRITE = ONE_SHOT + "open(params, 'w').write('written'); print(reply('done'))"
 
 
+@pytest.mark.slow
 @needs_sandbox
 async def test_a_skill_declares_what_it_sees_and_what_it_writes(tmp_path: Path, write: Write, program_skill: MakeSkill) -> None:
     data, cache = write("data/table.txt", "content"), tmp_path / "cache"

@@ -32,6 +32,7 @@ HALF = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @each_row(
     ("asserts", "right", "wrong"),
     [

@@ -96,6 +96,7 @@ def test_a_named_model_thinks_up_inputs_and_its_cost_is_said(place: Any, run_her
     }
 
 
+@pytest.mark.slow
 def test_a_model_that_cannot_be_asked_is_exit_code_3_and_writes_nothing(place: Any, run_here: Run, model: ScriptedModel) -> None:
     place.write("eval-skills.config.yaml", f"llm: {{apiBase: '{model.url}'}}\n")
     model.otherwise = failure(401, "who are you")

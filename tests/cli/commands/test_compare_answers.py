@@ -136,6 +136,7 @@ def test_a_panel_tells_what_each_model_said(served: Any, model: ScriptedModel) -
     assert "no pair could be judged: only 1 of 2 votes of the panel were given" in half.err
 
 
+@pytest.mark.slow
 @each_row(
     ("config", "flags", "told"),
     [

@@ -45,6 +45,7 @@ def test_list_shows_every_key_in_a_line_of_its_own(run_here: Run) -> None:
     assert all(line.endswith("default") for line in run_here("config", "list", "--show-origin").out.splitlines())
 
 
+@pytest.mark.slow
 @each_row(
     ("key", "text", "value"),
     [
@@ -67,6 +68,7 @@ def test_get_of_a_group_is_an_object(run_here: Run) -> None:
     assert group["apiKeyEnv"] is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "where"), [([], "home"), (["--project"], "project"), (["-c", "other.yaml"], "other")], ids=lambda it: str(it)
 )
@@ -82,6 +84,7 @@ def test_p59_set_writes_the_file_that_is_meant_and_no_other(
     assert [path.name for path in files[where].parent.glob(".*config*")] == []
 
 
+@pytest.mark.slow
 def test_what_was_set_is_in_force_and_comments_stay(place: Any, run_here: Run) -> None:
     file = place.write("eval-skills.config.yaml", "# ours\nruns: 3  # thrice\nretries: 1\n")
     assert run_here("config", "set", "runs", "4", "--project").out == "runs = 4  in eval-skills.config.yaml\n"
@@ -89,6 +92,7 @@ def test_what_was_set_is_in_force_and_comments_stay(place: Any, run_here: Run) -
     assert run_here("config", "get", "runs").out == "4\n"
 
 
+@pytest.mark.slow
 def test_a_setting_that_the_key_of_a_command_hides_is_remarked(place: Any, run_here: Run) -> None:
     text = "eval: {timeoutMs: 100}\nrun: {timeoutMs: null, judgeModel: a/b}\ntriggers: {judgeModel: a/b}\n"
     file = place.write("eval-skills.config.yaml", text + "find: {minCompletion: 0.1}\n")
@@ -103,6 +107,7 @@ def test_a_setting_that_the_key_of_a_command_hides_is_remarked(place: Any, run_h
     assert run_here("config", "set", "eval.timeoutMs", "200", "--project").err == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layer", ["project", "variable"])
 def test_a_setting_that_a_higher_layer_hides_is_remarked(
     place: Any, run_here: Run, monkeypatch: pytest.MonkeyPatch, layer: str

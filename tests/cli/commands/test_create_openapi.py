@@ -95,6 +95,7 @@ def test_what_is_refused_writes_nothing(pets: Path, run_here: Run, place: Any, a
     assert result.err.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_p64_nothing_is_overwritten_unless_asked(pets: Path, run_here: Run) -> None:
     assert run_here("create", "--from-openapi", "pets.yaml", "--operation", "deletePet").code == 0
     again = run_here("create", "--from-openapi", "pets.yaml")

@@ -54,6 +54,7 @@ def status(document: dict[str, Any], area: str, name: str) -> tuple[str, str]:
 Doctor = Callable[..., tuple[int, dict[str, Any]]]
 
 
+@pytest.mark.slow
 def test_all_is_well(doctor: Doctor, folder: Path) -> None:
     code, document = doctor("--skills-dir", "skills")
     assert (code, document["healthy"], document["counts"]["failed"]) == (0, True, 0)
@@ -62,6 +63,7 @@ def test_all_is_well(doctor: Doctor, folder: Path) -> None:
     assert {path.name for path in folder.iterdir()} == {"skills"}, "nothing was written"
 
 
+@pytest.mark.slow
 def test_a_skill_that_does_not_load_is_exit_code_1(doctor: Doctor, folder: Path) -> None:
     (folder / "skills" / "echo" / "skill.py").write_text("import no_such_library")
     code, document = doctor("--skills", "skills/echo")
@@ -69,6 +71,7 @@ def test_a_skill_that_does_not_load_is_exit_code_1(doctor: Doctor, folder: Path)
     assert "no_such_library" in status(document, "skills", "echo@1.0.0")[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -87,11 +90,13 @@ def test_a_broken_configuration_is_reported_and_not_the_end(doctor: Doctor, fold
     assert status(document, "skills", "echo@1.0.0")[0] == "ok"
 
 
+@pytest.mark.slow
 def test_a_configuration_that_is_missing_is_reported_too(doctor: Doctor) -> None:
     code, document = doctor("-c", "missing.yaml")
     assert (code, status(document, "configuration", "files")[0]) == (1, "failed")
 
 
+@pytest.mark.slow
 def test_the_configuration_is_followed(doctor: Doctor, folder: Path) -> None:
     (folder / "file").write_text("")
     (folder / "eval-skills.config.yaml").write_text("store: file/store\ndoctor: {skillsDir: skills}")
@@ -101,6 +106,7 @@ def test_the_configuration_is_followed(doctor: Doctor, folder: Path) -> None:
     assert status(document, "configuration", "files") == ("ok", str(folder / "eval-skills.config.yaml"))
 
 
+@pytest.mark.slow
 def test_a_store_that_is_none_is_a_row_that_names_where_it_was_said(doctor: Doctor, folder: Path) -> None:
     (folder / "file").write_text("")
     (folder / "eval-skills.config.yaml").write_text("store: file\noutputDir: /proc/x")
@@ -131,6 +137,7 @@ def test_p40_bad_usage_is_exit_code_2(
     assert said.err.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_the_table_says_what_to_do(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "skills" / "echo" / "skill.json").write_text("{")
     assert call(["doctor", "--skills-dir", "skills"]) == 1

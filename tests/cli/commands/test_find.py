@@ -112,6 +112,7 @@ def test_agent_skills_are_found_beside_skills(place: Any, run_here: Any) -> None
     assert (shown.code, shown.out.count("SKILL.md ")) == (0, 2)
 
 
+@pytest.mark.slow
 def test_a_last_run_without_a_verdict_is_unknown_and_comes_last(library: Any, run_here: Run, past: Callable[..., str]) -> None:
     down = [{"status": "error", "error_kind": "infra", "passed": False, "score": None}] * 4
     past("20260101T100000Z-0001", skill_id="abacus", passed=4)

@@ -49,6 +49,7 @@ def test_p57_p59_runs_are_listed_youngest_first_and_each_option_narrows(
     assert [entry["runId"] for entry in result.json] == ids
 
 
+@pytest.mark.slow
 def test_a_run_says_how_far_and_how_well_it_went(run_here: Run) -> None:
     third, second, first = run_here("history", "--json").json
     assert first == {
@@ -63,6 +64,7 @@ def test_a_run_says_how_far_and_how_well_it_went(run_here: Run) -> None:
 UNJUDGED = {"status": "error", "error_kind": "judge", "passed": False, "score": None}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("judged", "entry", "cell"),
     [
@@ -132,6 +134,7 @@ def test_a_run_goes_on_with_the_command_that_asked_for_it(
     assert "eval-skills eval --resume" not in shown
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("suites", "named"), [("my suites.yaml", "'my suites.yaml'"), (None, "FILE")], ids=["file", "unknown"])
 def test_a_run_of_an_interrupted_night_goes_on_with_the_night(
     place: Any, run_here: Run, past: Callable[..., str], suites: str | None, named: str
@@ -154,6 +157,7 @@ def _row(night: str) -> dict[str, Any]:
     return {"night_id": night, "finished_at": finished_at, "suite": "s", "good": False, "verdict": "failed"}
 
 
+@pytest.mark.slow
 def test_a_night_that_ended_between_two_runs_is_named(place: Any, run_here: Run) -> None:
     night, store = "20260102T095959Z-000a", Store(place.folder / "eval-store")
     about = {"suite": "s", "night": night, "suites": "suites.yaml"}
@@ -178,6 +182,7 @@ def test_what_goes_on_just_now_has_no_command_that_is_refused(place: Any, run_he
     assert document[0]["resume"] is None
 
 
+@pytest.mark.slow
 def test_a_run_without_a_manifest_has_no_command_that_cannot_work(place: Any, run_here: Run) -> None:
     (place.folder / "eval-store/runs" / THIRD / "manifest.json").unlink()
     assert run_here("history", "--json").json[0]["resume"] is None

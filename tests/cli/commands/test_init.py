@@ -27,6 +27,7 @@ def content(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
+@pytest.mark.slow
 def test_a_second_call_changes_nothing_and_says_so(empty: Any, run_here: Run) -> None:
     first = run_here("init")
     assert (first.code, first.err) == (0, "")
@@ -52,6 +53,7 @@ def test_find_benchmarks_and_the_plan_of_a_run_see_the_project(empty: Any, run_h
     assert plan.json["remarks"] == []
 
 
+@pytest.mark.slow
 def test_an_existing_configuration_skill_and_gitignore_stay(place: Any, run_here: Run) -> None:
     config = place.write("eval-skills.config.yaml", "# mine\nruns: 2\n")
     ignored = place.write(".gitignore", "*.log")
@@ -77,6 +79,7 @@ def test_an_existing_configuration_skill_and_gitignore_stay(place: Any, run_here
     assert (again["remarks"], again["next"]) == ([], "eval-skills run")
 
 
+@pytest.mark.slow
 @each_row(
     ("project", "options"),
     [
@@ -150,6 +153,7 @@ def test_p40_bad_input_is_refused_in_a_line_and_nothing_is_written(
     assert empty.files() == before
 
 
+@pytest.mark.slow
 def test_a_workflow_is_written_when_asked_and_at_the_root_of_the_repository(empty: Any, run_here: Run) -> None:
     (empty.folder / ".git").mkdir()
     assert run_here("init").code == 0

@@ -28,6 +28,7 @@ def suites(place: Place, *names: str, **more: Any) -> str:
     return str(place.write("suites.json", {"suites": found}))
 
 
+@pytest.mark.slow
 @each_row(
     ("arguments", "message"),
     [

@@ -25,17 +25,20 @@ def one_run(past: Callable[..., str]) -> None:
     past(FIRST, passed=3)
 
 
+@pytest.mark.slow
 def test_p57_a_table_on_the_terminal(run_here: Run) -> None:
     result = run_here("query", COUNT)
     assert (result.code, result.err) == (0, "2 rows\n")
     assert [line.split() for line in result.out.splitlines()] == [["status", "items"], ["fail", "1"], ["pass", "3"]]
 
 
+@pytest.mark.slow
 def test_p62_json_is_an_array_of_objects(run_here: Run) -> None:
     result = run_here("query", COUNT, "--json")
     assert (result.err, result.json) == ("", [{"status": "fail", "items": 1}, {"status": "pass", "items": 3}])
 
 
+@pytest.mark.slow
 def test_csv_has_a_header_line(run_here: Run) -> None:
     assert run_here("query", COUNT, "--csv").out == "status,items\nfail,1\npass,3\n"
 
@@ -63,6 +66,7 @@ VALUES = {
 """By name: an expression, its value in JSON, its cell in CSV."""
 
 
+@pytest.mark.slow
 def test_every_kind_of_value_can_be_printed(run_here: Run) -> None:
     statement = f"SELECT {', '.join(f'{expression} AS {name}' for name, (expression, _, _) in VALUES.items())} FROM items"
     assert run_here("query", statement, "--json").json == [{name: value for name, (_, value, _) in VALUES.items()}]
@@ -88,6 +92,7 @@ def test_p68_csv_is_data_in_a_pipe_and_steers_no_terminal(run_here: Run, place: 
     assert shown.replace("\r\n", "\n") == 'x,y\na\\u001b[31m,"[""b\\u009b""]"\n'
 
 
+@pytest.mark.slow
 def test_a_long_cell_is_cut_on_the_terminal_only(run_here: Run) -> None:
     statement = "SELECT repeat('ab', 500) AS long, 7 AS beside"
     assert max(map(len, run_here("query", statement).out.splitlines())) < 80
@@ -99,6 +104,7 @@ def test_what_could_steer_a_terminal_is_shown_and_not_done(run_here: Run) -> Non
     assert "\\u001b[31m" in run_here("query", "SELECT chr(27) || '[31m[bold]x' AS red").out
 
 
+@pytest.mark.slow
 def test_a_row_that_is_wider_than_the_terminal_becomes_a_line_per_column(run_here: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     from rich.console import Console
 
@@ -108,6 +114,7 @@ def test_a_row_that_is_wider_than_the_terminal_becomes_a_line_per_column(run_her
     assert any(line.split() == ["completion_rate", "0.75"] for line in lines)
 
 
+@pytest.mark.slow
 def test_two_columns_of_one_name(run_here: Run) -> None:
     twice = "SELECT 1 AS a, 2 AS a"
     assert run_here("query", twice, "--csv").out == "a,a\n1,2\n"

@@ -149,6 +149,7 @@ DIFF = ("report", "diff", "a.json", "b.json")
 LIE = "summary.completionRate: it says 0.9500, but its items give 0.0000 (0 of 8)"
 
 
+@pytest.mark.slow
 @each_row(
     ("arguments", "says"),
     [
@@ -222,6 +223,7 @@ def test_p48_the_table_has_signs_units_marks_and_labels(here: Any, run_here: Run
         assert any(line.startswith(name) for line in lines), name
 
 
+@pytest.mark.slow
 def test_a_gate_says_how_often_it_is_wrong_on_such_tasks(here: Any, run_here: Run) -> None:
     gate = run_here(*DIFF, "--fail-on", "worse", "--json").json["gate"]
     assert 0 <= gate["falseAlarms"] <= 0.05
@@ -249,6 +251,7 @@ def test_a_gate_fails_where_the_later_side_called_a_forbidden_tool_or_may_have(
     assert (result.code, f"gate failed: {said}" in result.out) == (1, True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("sides", "options", "code", "says"),
     [
@@ -270,6 +273,7 @@ def test_p49_fail_on_worse_is_an_exit_code(
     assert "gate" not in run_here("report", "diff", *sides, *options).out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fail_on", ["worse", "not-proven"])
 def test_a_gate_refuses_to_compare_a_run_with_itself(here: Any, run_here: Run, fail_on: str) -> None:
     assert run_here("report", "convert", "--input", "latest", "--format", "json", "--output", "some.json").code == 0
@@ -304,6 +308,7 @@ def test_p40_a_gate_does_not_pass_a_run_that_was_not_finished(here: Any, run_her
         assert "gate failed: some.json is of a run that was not finished: 1 of 20 items" in result.out
 
 
+@pytest.mark.slow
 def test_a_gate_that_passes_says_what_was_not_compared(here: Any, run_here: Run) -> None:
     here.write("few.json", report_text({"s": "p" * 6}))
     result = run_here("report", "diff", "c.json", "few.json", "--fail-on", "worse")
@@ -318,6 +323,7 @@ def test_a_gate_that_passes_says_what_was_not_compared(here: Any, run_here: Run)
     assert "gate passed: no skill is worse\n" in run_here("report", "diff", "few.json", "same.json", "--fail-on", "worse").out
 
 
+@pytest.mark.slow
 def test_p49_a_worsening_below_the_least_effect_passes(here: Any, run_here: Run) -> None:
     here.write("full.json", report_text({"s": "p" * 20}))
     here.write("less.json", report_text({"s": "f" * 6 + "p" * 14}))
@@ -325,6 +331,7 @@ def test_p49_a_worsening_below_the_least_effect_passes(here: Any, run_here: Run)
     assert [run_here(*sides, "--min-effect", effect).code for effect in ("0", "0.3", "0.31")] == [1, 1, 0]
 
 
+@pytest.mark.slow
 def test_p62_json_is_one_document(here: Any, run_here: Run) -> None:
     result = run_here(*DIFF, "--json", "--fail-on", "worse", "--output", "diff.md")
     document = result.json

@@ -28,6 +28,7 @@ def write_sums(place: Any, value: str) -> str:
     return str(place.write("sums.json", document))
 
 
+@pytest.mark.slow
 def test_what_changed_is_compared_and_kept_apart(run_here: Run, past: Callable[..., str], place: Any, sums: str) -> None:
     past(RUN_ID, passed=4)
     result = run_here("rescore", RUN_ID, "--benchmark", sums)
@@ -41,6 +42,7 @@ def test_what_changed_is_compared_and_kept_apart(run_here: Run, past: Callable[.
     assert list(store.items(run_id=RUN_ID)["passed"]) == [True] * 4
 
 
+@pytest.mark.slow
 def test_a_benchmark_that_is_named_is_searched_in_the_projects_folder(
     run_here: Run, past: Callable[..., str], place: Any, sums: str
 ) -> None:

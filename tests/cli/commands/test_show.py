@@ -48,6 +48,7 @@ def test_json_differences_are_named_by_their_path(run_here: Run, stored: str) ->
     assert not [line for line in lines if len(line) > 80 or line != line.rstrip()]
 
 
+@pytest.mark.slow
 def test_texts_are_compared_by_word_and_a_run_can_be_chosen(run_here: Run, stored: str) -> None:
     shown = run_here("show", "latest", "answering", "text#2").out
     assert "  the quick [-brown -]{+red +}fox jumps\n" in shown
@@ -76,6 +77,7 @@ def test_json_has_all_of_it(run_here: Run, stored: str) -> None:
     assert [change["path"] for change in document["difference"]["changes"]] == ["rows[1].b", "total", "totals"]
 
 
+@pytest.mark.slow
 @each_row(
     ("arguments", "says"),
     [

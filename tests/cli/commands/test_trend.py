@@ -29,6 +29,7 @@ def points(result: Any) -> list[tuple[str, str, float | None]]:
     ]
 
 
+@pytest.mark.slow
 def test_a_narrow_terminal_keeps_ids_and_intervals_whole_and_names_what_it_leaves_out(place: Any) -> None:
     said = on_a_terminal(place, "trend", "--skill", "adder", "--benchmark", "sums", COLUMNS="66", NO_COLOR="1")
     assert all(run_id in said for run_id in (FIRST, SECOND))
@@ -107,6 +108,7 @@ def test_without_a_skill_every_skill_is_listed_with_its_last_value_and_where_it_
     assert len(run_here("trend", "--benchmark", "sums", "--json").json["skills"]) == 1
 
 
+@pytest.mark.slow
 def test_a_span_counts_back_from_now(run_here: Run, past: Callable[..., str]) -> None:
     recent = past(f"{datetime.now(UTC) - timedelta(days=3):%Y%m%dT%H%M%SZ}-00ff")
     assert [run for _, run, _ in points(run_here("trend", "--skill", "adder", "--since", "4d", "--json"))] == [recent]
@@ -203,6 +205,7 @@ def nights(past: Callable[..., str], *, each: int = 8) -> list[str]:
     ]
 
 
+@pytest.mark.slow
 def test_a_change_of_level_is_marked_with_what_changed_there(run_here: Run, past: Callable[..., str]) -> None:
     runs = nights(past)
     result = run_here("trend", "--skill", "adder", "--benchmark", "nightly")
@@ -213,6 +216,7 @@ def test_a_change_of_level_is_marked_with_what_changed_there(run_here: Run, past
     assert marked == [runs[8]]
 
 
+@pytest.mark.slow
 def test_change_points_are_in_the_document(run_here: Run, past: Callable[..., str]) -> None:
     runs = nights(past)
     [series] = run_here("trend", "--skill", "adder", "--benchmark", "nightly", "--json").json["series"]
@@ -232,6 +236,7 @@ def test_where_nothing_recorded_changed_it_says_where_to_look(run_here: Run, pas
     assert "no recorded change: look outside (service, model, data)" in said
 
 
+@pytest.mark.slow
 def test_a_missing_manifest_is_no_proof_that_nothing_changed(place: Any, run_here: Run, past: Callable[..., str]) -> None:
     runs = nights(past)
     (place.folder / "eval-store/runs" / runs[8] / "manifest.json").unlink()
@@ -280,6 +285,7 @@ def test_later_work_on_a_run_is_no_point(place: Any, run_here: Run) -> None:
     assert [run for _, run, _ in points(run_here("trend", "--skill", "adder", "--json"))] == [THIRD, FIRST, SECOND]
 
 
+@pytest.mark.slow
 def test_the_page_has_a_line_where_the_level_changed(place: Any, run_here: Run, past: Callable[..., str]) -> None:
     nights(past)
     assert run_here("trend", "--skill", "adder", "--output", "trend.html").code == 0
@@ -303,6 +309,7 @@ def test_the_newest_runs_are_shown_and_those_where_the_level_changed_and_the_res
     assert "not shown" not in everything
 
 
+@pytest.mark.slow
 def test_a_page_has_all_runs_whatever_is_shown(place: Any, run_here: Run, past: Callable[..., str]) -> None:
     runs = nights(past)
     run_here("trend", "--skill", "adder", "--limit", "1", "--output", "trend.html")

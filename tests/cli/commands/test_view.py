@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 import eval_skills as es
 
 
+@pytest.mark.slow
 def test_an_export_says_where_it_is_and_nothing_else(place: Any, run_here: Callable[..., Any]) -> None:
     es.evaluate(str.upper, [{"input": "a", "expected": "A"}], store=place.folder / "eval-store")
     exported = run_here("view", "--export", "site", "--run", "latest")

@@ -174,6 +174,7 @@ def test_a_prefect_home_that_cannot_be_used_is_refused(home: Path, kind: str, mo
         check_home()
 
 
+@pytest.mark.slow
 def test_the_collector_rests_during_an_import_and_leaves_what_it_made_alone() -> None:
     frozen, made = gc.get_freeze_count(), list[list[int]]()
     try:

@@ -82,6 +82,7 @@ def test_the_statistics_of_the_example() -> None:
     assert (found.test, found.missing) == ("sign_flip_exact", None)
 
 
+@pytest.mark.slow
 @each_row(
     ("before", "after", "verdict"),
     [
@@ -121,6 +122,7 @@ def test_the_margin_of_equivalence_is_an_option() -> None:
     assert diff(each(20, "pf"), each(20, "pf"), equivalence_margin=0.2).verdict == "equivalent"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("before", "after", "min_effect", "verdict"),
     [

@@ -90,6 +90,7 @@ def test_p40_nothing_is_proven_of_a_skill_that_is_gone() -> None:
     assert gate_failures(diff, "not-proven", margin=0.03) == [IS_GONE]
 
 
+@pytest.mark.slow
 @each_row(
     ("before", "after", "said"),
     [
@@ -187,6 +188,7 @@ class TestWhatManySkillsLoseTogether:
         """Seven of twenty tasks, others for each skill."""
         return each(20, "p") | {f"t{(number * 7 + place) % 20}": "f" for place in range(7)}
 
+    @pytest.mark.slow
     def test_is_no_chance_though_it_may_be_of_each(self) -> None:
         found = diff_reports(many(10, lambda _: each(20, "p")), many(10, self.lost))
         assert {skill.verdict for skill in found.skills} == {"inconclusive"}
@@ -195,6 +197,7 @@ class TestWhatManySkillsLoseTogether:
         (alone,) = diff_reports(many(1, lambda _: each(20, "p")), many(1, self.lost)).skills
         assert alone.verdict == "worse"
 
+    @pytest.mark.slow
     def test_beside_a_skill_that_fails_alone_it_is_not_said(self) -> None:
         broken = reports(each(20, "f"), "broken")
         before = many(9, lambda _: each(20, "p")) + reports(each(20, "p"), "broken")
@@ -202,11 +205,13 @@ class TestWhatManySkillsLoseTogether:
             "broken@1.0.0"
         ]
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("min_effect", [0.3, 0.36])
     def test_only_what_counts_does(self, min_effect: float) -> None:
         found = diff_reports(many(10, lambda _: each(20, "p")), many(10, self.lost), min_effect=min_effect)
         assert len(gate_failures(found, "worse")) == (min_effect < 0.35)
 
+    @pytest.mark.slow
     def test_gains_of_others_count_against_it(self) -> None:
         better = [report for name in "wxyz" for report in reports(each(20, "p"), name)]
         worst = [report for name in "wxyz" for report in reports(each(20, "f"), name)]

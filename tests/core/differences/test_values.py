@@ -50,6 +50,7 @@ def test_many_changes_are_counted() -> None:
     assert (len(found.changes), found.more, found.is_complete) == (MAX_CHANGES, 300 - MAX_CHANGES, True)
 
 
+@pytest.mark.slow
 def test_what_is_huge_is_not_compared_to_its_end() -> None:
     found = json_changes([0] * (MAX_VALUES + 1), [0] * MAX_VALUES + [1])
     assert (found.changes, found.is_complete) == ((), False)

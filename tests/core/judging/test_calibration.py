@@ -18,6 +18,7 @@ def of(*groups: tuple[int, float, float], **more: Any) -> Calibration:
     return calibrate(items, at=datetime(2026, 11, 22, tzinfo=UTC), **given, **more)
 
 
+@pytest.mark.slow
 def test_the_worked_example() -> None:
     found = of((45, 1, 1), (5, 1, 0), (10, 0, 1), (40, 0, 0))
     assert found.table == [[40, 10], [5, 45]]

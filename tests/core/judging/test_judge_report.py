@@ -47,6 +47,7 @@ def known(frame: pd.DataFrame, *calibrations: Calibration, **more: Any) -> Judge
     )
 
 
+@pytest.mark.slow
 def test_the_corrected_rate_stands_beside_the_raw_one() -> None:
     frame = rows(*["pass"] * 70, *["fail"] * 30)
     found = judge_figures(frame, known(frame, calibration()), "1.0.0")
@@ -58,6 +59,7 @@ def test_the_corrected_rate_stands_beside_the_raw_one() -> None:
     assert (judge.items, judge.calibration is not None and judge.calibration.labels) == (100, 100)
 
 
+@pytest.mark.slow
 def test_its_interval_holds_what_items_without_a_verdict_may_be() -> None:
     kinds = [*[None] * 12, *["judge"] * 6, *["skill"] * 2]
     frame = rows(*["pass"] * 8, *["fail"] * 4, *["error"] * 8, error_kind=kinds)

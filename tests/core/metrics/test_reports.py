@@ -302,6 +302,7 @@ def test_text_columns_of_any_kind_give_the_same(dtype: str) -> None:
     assert skill_reports(typed, benchmark(), 100) == skill_reports(frame, benchmark(), 100)
 
 
+@pytest.mark.slow
 def test_sparse_items_give_the_same_as_dense_ones() -> None:
     sparse = pd.concat([items({f"t{index}": "pf"}, skill_id=f"s{index}", run_index=[index, index + 900]) for index in range(40)])
     found = [each.summary for each in skill_reports(sparse, benchmark(), 100)]

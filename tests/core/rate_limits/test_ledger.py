@@ -64,6 +64,7 @@ for _ in range(200):
 """
 
 
+@pytest.mark.slow
 def test_no_two_processes_get_the_same_turn(tmp_path: Path) -> None:
     command = [sys.executable, "-c", PROCESS, str(tmp_path), NAME]
     processes = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(3)]

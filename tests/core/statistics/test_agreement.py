@@ -115,6 +115,7 @@ def test_bounds_that_would_be_false_certainty_are_not_given(values: list[float],
     assert (found.value, found.lower, found.upper) == (hits.mean(), None, None)
 
 
+@pytest.mark.slow
 def test_a_perfect_correlation_in_every_draw_claims_no_certainty() -> None:
     scores = np.arange(12) / 11
     found = clustered(lambda rows: spearman(scores[rows], scores[rows] ** 3), np.arange(12))

@@ -50,6 +50,7 @@ def test_a_drop_is_found_within_two_nights(ranks: bool) -> None:
     assert all(point.before > point.after and point.p <= 0.005 for point in near)
 
 
+@pytest.mark.slow
 def test_a_level_that_was_left_and_came_back_has_both_its_ends() -> None:
     random = np.random.default_rng(20260105)
     found = [change_points(nights(random, (30, 0.95), (8, 0.6), (40, 0.95))) for _ in range(10)]

@@ -37,6 +37,7 @@ def test_the_smallest_effect_has_the_power_that_it_promises() -> None:
     assert power(TYPICAL, 50, 3, effect) == pytest.approx(0.81, abs=0.06)  # three standard errors of 400 draws
 
 
+@pytest.mark.slow
 def test_more_tasks_more_runs_and_fewer_skills_find_more() -> None:
     base = power(TYPICAL, 20, 3, 0.1)
     assert power(TYPICAL, 50, 3, 0.1) > base + 0.1

@@ -130,6 +130,7 @@ def test_p34_interval_by_method(
     assert interval.method == expected[2]
 
 
+@pytest.mark.slow
 @given(tasks, st.sampled_from([0.8, 0.95, 0.99]))
 def test_interval_holds_its_rate_within_0_and_1(pairs: list[tuple[int, int]], level: float) -> None:
     passed, items = arrays(pairs)

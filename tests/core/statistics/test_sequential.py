@@ -27,6 +27,7 @@ def test_one_look_has_the_whole_level() -> None:
     assert look_levels([1.0]) == [pytest.approx(0.05)]
 
 
+@pytest.mark.slow
 def test_all_looks_together_are_wrong_as_often_as_one() -> None:
     fractions = [information(runs, 10, 3) for runs in range(1, 11)]
     bounds = [normal_quantile(1 - level / 2) for level in look_levels(fractions)]

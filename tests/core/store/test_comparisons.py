@@ -32,6 +32,7 @@ ROW = {
 }
 
 
+@pytest.mark.slow
 def test_comparisons_are_a_table_and_a_view(store: Store) -> None:
     place = land_rows(store, "comparisons", "20260301T000000Z-0001", [ROW | {"period_start": MOMENT}])
     assert place.endswith("comparisons/date=2026-03-01/20260301T000000Z-0001.parquet")
@@ -63,6 +64,7 @@ def test_p53_items_do_not_land_under_a_run_that_is_being_written(store: Store, m
         land_items(store, run_id, [make_result("a")])
 
 
+@pytest.mark.slow
 def test_recomputed_reports_stand_beside_those_of_the_run(store: Store, make_report: MakeReport, run_id: str) -> None:
     land_reports(store, run_id, None, [make_report(0.5)])
     land_recomputed(store, derived_run_id(MOMENT, "x"), run_id, [make_report(0.75)], benchmark_version="2.0.0")

@@ -89,6 +89,7 @@ def test_a_second_writer_is_told_who_has_it(path: Path, make_result: MakeResult)
     Journal(path).close()
 
 
+@pytest.mark.slow
 def test_a_writer_in_another_process_is_told_who_has_it(path: Path) -> None:
     with Journal(path):
         child = subprocess.run([sys.executable, "-c", APPEND_FOR_EVER, str(path)], capture_output=True, text=True)
@@ -130,6 +131,7 @@ def test_a_lock_that_finds_no_room_is_not_held(path: Path, monkeypatch: pytest.M
     RunLock(path).release()
 
 
+@pytest.mark.slow
 def test_a_lock_taken_in_turns_is_never_held_twice(path: Path) -> None:
     inside: list[int] = []
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+import pytest
+
 from eval_skills.core.judging.calibration import Calibration, LabelledItem, calibrate
 from eval_skills.core.judging.pairs import Preference
 from eval_skills.core.store import Store, land_rows
@@ -19,6 +21,7 @@ def made(at: datetime = MOMENT, model: str = "openai/one", judge: float = 1.0, a
     return calibrate(items, benchmark_id=benchmark, benchmark_version=version, model=model, prompt="p 1", at=at)
 
 
+@pytest.mark.slow
 def test_a_calibration_comes_back_as_it_was(store: Store) -> None:
     found = made()
     place = land_rows(store, "calibrations", "20261122T080000Z-0001", [calibration_row(found, "20261122T080000Z-0001")])
@@ -44,6 +47,7 @@ def test_a_later_one_of_another_version_hides_none_that_fits(store: Store) -> No
     assert found == {"1.0.0": own, "2.0.0": later, "3.0.0": later}
 
 
+@pytest.mark.slow
 def test_preferences_are_a_table_and_a_view_and_are_told_by_model(store: Store) -> None:
     row = {"benchmark_id": "b", "judge_model": "openai/one", "task_id": "t", "outcome": "tie", "a_first": "a", "b_first": "b"}
     land_rows(store, "preferences", "20261122T080000Z-0001", [row, row | {"benchmark_id": "c"}])
@@ -52,6 +56,7 @@ def test_preferences_are_a_table_and_a_view_and_are_told_by_model(store: Store) 
     assert store.query("SELECT outcome FROM preferences")["outcome"].tolist() == ["tie", "tie"]
 
 
+@pytest.mark.slow
 def test_of_a_panel_each_vote_is_told_under_its_own_model(store: Store) -> None:
     said = {"number": 1, "outcome": "tie", "a_first": "a", "b_first": "b"}
     row = {"benchmark_id": "b", "judge_model": "openai/one + openai/two (majority of 2 models)", "task_id": "t", "outcome": "tie"}

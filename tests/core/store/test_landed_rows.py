@@ -90,6 +90,7 @@ def test_reports_of_an_earlier_version_have_no_ranking(
     assert (report.ranking, report.summary.missing_items, report.summary.completion_rate) == (None, None, 0.5)
 
 
+@pytest.mark.slow
 def test_reports_without_a_manifest_have_no_benchmark_version(
     store: Store, run_id: str, make_report: Callable[..., SkillCompletionReport]
 ) -> None:

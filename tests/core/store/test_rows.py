@@ -74,6 +74,7 @@ RESULTS = made(
 )
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=50)
 @given(st.lists(RESULTS, max_size=4))
 def test_results_come_back_from_a_table_as_they_were(results: list[ItemResult]) -> None:

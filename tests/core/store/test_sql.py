@@ -25,6 +25,7 @@ def landed(store: Store, land_run: LandRun) -> Store:
     return store
 
 
+@pytest.mark.slow
 def test_p57_the_three_views_answer_sql(
     store: Store,
     land_run: LandRun,
@@ -45,6 +46,7 @@ def test_p57_the_three_views_answer_sql(
     assert row == {"n": 2, "quality": 0.5, "deep": "2", "tags": 2, "rate": 0.5, "state": "finished"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "folder", ["eval-store", "it's", pytest.param("runs-[1]*", id="a-pattern"), pytest.param("date=2020-01-01/s", id="a-date")]
 )
@@ -61,6 +63,7 @@ def test_the_name_of_the_folder_and_missing_digests_change_no_answer(
         (store.layout.root / "digests.jsonl").unlink(missing_ok=True)
 
 
+@pytest.mark.slow
 @each_row("name", ["items", "reports", "runs", "ITEMS", "main.items"])
 def test_a_view_of_an_empty_store_has_its_columns(store: Store, name: str) -> None:
     answer = store.query(f"SELECT * FROM {name}")
@@ -68,6 +71,7 @@ def test_a_view_of_an_empty_store_has_its_columns(store: Store, name: str) -> No
     assert "run_id" in answer.columns
 
 
+@pytest.mark.slow
 @each_row("statement", ["DESCRIBE items", "SUMMARIZE items", "VALUES (1)", "WITH a AS (SELECT 1) FROM a", "FROM items;"])
 def test_every_form_of_reading_is_a_query(landed: Store, statement: str) -> None:
     assert len(landed.query(statement)) >= 1
@@ -117,12 +121,14 @@ def test_a_query_only_reads_and_only_the_views(landed: Store, tmp_path: Path, st
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["secret.csv", "store"]
 
 
+@pytest.mark.slow
 def test_moments_are_utc_wherever_the_machine_stands(store: Store, land_run: LandRun, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TZ", "Asia/Tokyo")
     land_run(RUN, "a")
     assert store.query("SELECT strftime(started_at, '%H:%M') AS at FROM items")["at"][0] == "23:38"
 
 
+@pytest.mark.slow
 def test_quantile_disc_is_the_nearest_rank(store: Store, make_result: Callable[..., ItemResult]) -> None:
     values = {size: [round(random.Random(size + n).uniform(0, 500), 1) for n in range(size)] for size in SIZES}
     with Journal(store.journal_path(RUN)) as journal:

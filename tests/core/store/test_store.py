@@ -142,6 +142,7 @@ def test_p46_the_last_completion_rate_is_known_by_skill_and_version(store: Store
     assert [report.summary.completion_rate for report in store.last_reports()] == [0.2, 0.1]
 
 
+@pytest.mark.slow
 def test_files_of_an_older_schema_stay_readable(store: Store, land_run: LandRun) -> None:
     path = land_run(OLDER, "a")
     old = pq.read_table(path, partitioning=None).drop_columns(["timeout_ms", "origin"]).append_column("gone", pa.array([1]))
@@ -154,6 +155,7 @@ def test_files_of_an_older_schema_stay_readable(store: Store, land_run: LandRun)
     assert len(store.query("SELECT * FROM items WHERE timeout_ms = 5")) == 1
 
 
+@pytest.mark.slow
 def test_reasons_of_an_older_schema_are_no_remarks(store: Store, land_run: LandRun) -> None:
     path = land_run(OLDER, "a", reasons=[Reason(code="X", message="remark: seen")])
     old = pq.read_table(path, partitioning=None)
@@ -194,6 +196,7 @@ def test_a_file_is_no_store(tmp_path: Path) -> None:
         Store(tmp_path / "notes.txt")
 
 
+@pytest.mark.slow
 def test_importing_the_package_loads_nothing_heavy() -> None:
     program = (
         "import sys; from eval_skills.core.store import Store, Journal, read_journal, Manifest, new_run_id; Store('x');"

@@ -66,6 +66,7 @@ def test_one_damaged_file_disables_neither_history_nor_queries(landed: Store) ->
     assert f"{RUNS[1]}.parquet: not a readable Parquet file; see eval-skills store verify" in told[0]
 
 
+@pytest.mark.slow
 def test_items_that_are_damaged_are_left_out_of_a_query_too(landed: Store) -> None:
     file = file_of(landed, "items", RUNS[0])
     content = bytearray(file.read_bytes())
@@ -178,6 +179,7 @@ def test_landed_files_that_are_gone_are_missed_unless_they_were_pruned(landed: S
     assert str(pruned_words(landed, RUNS[1])).endswith("its items are gone, though not by --keep-days; its report remains")
 
 
+@pytest.mark.slow
 def test_a_manifest_that_is_gone_is_missed(landed: Store) -> None:
     (landed.run_folder(RUNS[1]) / "manifest.json").unlink()
     landed.run_folder("20261124T233824Z-0004").mkdir()  # its process was stopped at once
@@ -223,12 +225,14 @@ def test_many_files_that_are_gone_are_one_line(landed: Store, make_report: Calla
     assert line.endswith("-0000.parquet: it and 3 more have landed, and are gone; see eval-skills store verify")
 
 
+@pytest.mark.slow
 def test_pruned_items_are_not_missed(landed: Store) -> None:
     file_of(landed, "items", RUNS[1]).unlink()
     note_pruned(landed, RUNS[1])
     assert query(landed, "SELECT DISTINCT run_id FROM items").num_rows == 2  # a warning would be an error
 
 
+@pytest.mark.slow
 def test_no_flipped_bit_of_a_journal_or_manifest_is_read_as_something_else(
     store: Store, run_id: str, make_result: Callable[..., Any], make_manifest: Callable[..., Manifest]
 ) -> None:
@@ -281,6 +285,7 @@ def test_a_run_that_was_left_out_does_not_read_as_empty(landed: Store) -> None:
         list(landed.tables.batches("items", RUNS[1]))
 
 
+@pytest.mark.slow
 def test_a_statement_that_is_wrong_reads_no_file(landed: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(type(landed.tables), "leave_out_damaged", lambda *_: pytest.fail("no file is the cause"))
     with pytest.raises(UsageError, match="the query failed"):

@@ -20,6 +20,7 @@ from eval_skills.engine.repair import repair
 from tests.core.store.conftest import RUNS, file_of
 
 
+@pytest.mark.slow
 def test_what_stopped_processes_left_is_found_and_what_works_is_not(landed: Store) -> None:
     scratch = landed.layout.root / "items" / f".items.date=2026-11-21.{RUNS[0]}.parquet.tmp"
     scratch.write_bytes(b"half")
@@ -102,6 +103,7 @@ def test_a_digest_that_a_full_disk_cut_off_stops_the_landing(landed: Store, monk
         record_digest(landed.layout, "items/date=2026-11-21/x.parquet", "ab")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["journal.lock", ".manifest.json.1.tmp"])
 def test_what_another_process_takes_up_before_it_is_removed_stays(
     landed: Store, name: str, monkeypatch: pytest.MonkeyPatch
@@ -182,6 +184,7 @@ def earlier(landed: Store, make_result: Callable[..., Any], make_report: Callabl
     return landed
 
 
+@pytest.mark.slow
 def test_an_earlier_version_of_a_file_is_found(earlier: Store, make_result: Callable[..., Any]) -> None:
     found = verify(earlier).findings
     assert [(each.kind, each.table, each.run_id) for each in found] == [
@@ -192,6 +195,7 @@ def test_an_earlier_version_of_a_file_is_found(earlier: Store, make_result: Call
     assert [(each.kind, each.table) for each in verify(earlier).findings] == [("earlier", "reports")]
 
 
+@pytest.mark.slow
 def test_of_an_earlier_version_reports_are_made_anew_and_items_stay(earlier: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("eval_skills.engine.repair._report", lambda store, run_id: f"made anew of {run_id}")
     whole = file_of(earlier, "items", RUNS[0]).read_bytes()
@@ -201,6 +205,7 @@ def test_of_an_earlier_version_reports_are_made_anew_and_items_stay(earlier: Sto
     assert file_of(earlier, "items", RUNS[0]).read_bytes() == whole
 
 
+@pytest.mark.slow
 def test_what_landed_before_a_landing_that_was_stopped_is_no_earlier_version(landed: Store) -> None:
     """The digest is written down before the file has its name."""
     relative = landed.tables.relative(str(file_of(landed, "items", RUNS[0])))

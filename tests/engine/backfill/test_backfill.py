@@ -33,6 +33,7 @@ def test_each_day_is_compared_with_the_one_before_paired_by_task(store: Store, d
     assert summary.line == "recompute: 3 periods; 1 worse, 1 inconclusive"
 
 
+@pytest.mark.slow
 def test_the_change_is_that_of_the_tasks_of_both_days(store: Store, days: Days) -> None:
     half = dict.fromkeys(TASKS[:4], "right")
     days(WRONG | half, half, dict.fromkeys(TASKS[4:], "right"))
@@ -43,6 +44,7 @@ def test_the_change_is_that_of_the_tasks_of_both_days(store: Store, days: Days) 
     ]
 
 
+@pytest.mark.slow
 def test_tasks_that_changed_or_are_judged_otherwise_enter_no_verdict(
     store: Store, landed_run: LandedRun, write_expectations: WriteExpectations
 ) -> None:
@@ -56,6 +58,7 @@ def test_tasks_that_changed_or_are_judged_otherwise_enter_no_verdict(
     assert otherwise["explanation"].startswith("not comparable: other scorers")
 
 
+@pytest.mark.slow
 def test_runs_whose_items_were_deleted_are_left_out_and_counted(store: Store, days: Days) -> None:
     first, _ = days(RIGHT, RIGHT)
     Path(store.tables.files("items")[first]).unlink()
@@ -65,12 +68,14 @@ def test_runs_whose_items_were_deleted_are_left_out_and_counted(store: Store, da
         backfill(store, until=START + timedelta(hours=1))
 
 
+@pytest.mark.slow
 def test_a_run_of_several_versions_of_a_skill_says_so(store: Store, landed_run: LandedRun) -> None:
     landed_run(RIGHT, at=START)
     landed_run(RIGHT, at=START + DAY, t0={"skill_digest": "of other files"})
     assert "after, " in backfill(store).rows[1]["explanation"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "fields",
     [
@@ -83,6 +88,7 @@ def test_figures_that_are_the_same_do_not_land_again(store: Store, landed_run: L
     assert backfill(store).remarks == []
 
 
+@pytest.mark.slow
 def test_a_day_of_an_outage_has_no_completion_and_is_compared_with_nothing(store: Store, landed_run: LandedRun) -> None:
     landed_run(RIGHT, at=START)
     down = {"status": "error", "passed": False, "score": 0.0, "output": None, "error_kind": "infra", "error_message": "refused"}
@@ -94,6 +100,7 @@ def test_a_day_of_an_outage_has_no_completion_and_is_compared_with_nothing(store
     assert [point.value for point in points] == [1.0, None]
 
 
+@pytest.mark.slow
 def test_what_is_printed_is_what_is_in_the_table(store: Store, days: Days) -> None:
     days(RIGHT, WRONG)
     summary = backfill(store)
@@ -115,6 +122,7 @@ def test_p53_no_stored_file_changes(store: Store, days: Days, tmp_path: Path) ->
     assert {name: after[name] for name in before} == before
 
 
+@pytest.mark.slow
 def test_a_second_call_does_nothing_and_says_so(store: Store, days: Days, tmp_path: Path) -> None:
     days(RIGHT, WRONG)
     first = backfill(store)
@@ -145,6 +153,7 @@ def test_only_what_changed_is_done_again(store: Store, days: Days, landed_run: L
     assert [row["completion_rate"] for row in summary.rows] == [1.0, 0.0, 1.0, 1.0]
 
 
+@pytest.mark.slow
 def test_of_several_runs_of_a_period_the_last_one_counts(store: Store, landed_run: LandedRun) -> None:
     landed_run(WRONG, at=START)
     last = landed_run(RIGHT, at=START + timedelta(hours=2))
@@ -165,11 +174,13 @@ def test_periods_are_days_or_weeks(store: Store, days: Days, every: str, periods
     assert backfill(store, every=every).done == periods
 
 
+@pytest.mark.slow
 def test_or_runs(store: Store, days: Days) -> None:
     runs = days(RIGHT, WRONG)
     assert backfill(store, every="run").done == runs
 
 
+@pytest.mark.slow
 def test_a_skipped_day_is_bridged(store: Store, landed_run: LandedRun) -> None:
     first = landed_run(RIGHT, at=START)
     landed_run(WRONG, at=START + 5 * DAY)
@@ -205,6 +216,7 @@ def test_reports_land_again_only_where_a_figure_differs(store: Store, days: Days
     assert len(store.reports()) == 3
 
 
+@pytest.mark.slow
 def test_today_s_weights_count(store: Store, days: Days, tmp_path: Path) -> None:
     tasks: list[dict[str, Any]] = [{"id": name, "expectedOutput": {"value": "right"}} for name in ("a", "b")]
     benchmark = {"id": "tasks", "name": "T", "version": "1.0.0", "scoringMethod": "weighted_mean", "tasks": tasks}
@@ -217,6 +229,7 @@ def test_today_s_weights_count(store: Store, days: Days, tmp_path: Path) -> None
     assert list(found["partial_score"]) == [0.5, 0.75]
 
 
+@pytest.mark.slow
 def test_a_benchmark_that_is_gone_leaves_the_items_to_speak(store: Store, days: Days, tmp_path: Path) -> None:
     days(RIGHT, WRONG)
     (tmp_path / "tasks.json").unlink()

@@ -50,6 +50,7 @@ def test_a_kill_leaves_no_period_half_done(store: Store, days: Days, step: str, 
     assert store.unfinished() == []
 
 
+@pytest.mark.slow
 def test_two_at_once_are_refused(store: Store, days: Days) -> None:
     days(RIGHT)
     request = BackfillRequest(mode="recompute", store=store.path)

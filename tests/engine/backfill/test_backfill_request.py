@@ -46,6 +46,7 @@ def test_p40_a_time_without_a_run_is_refused_and_leaves_no_trace(store: Store, d
     assert content(tmp_path / "store") == before
 
 
+@pytest.mark.slow
 def test_an_unfinished_run_is_left_out_with_a_remark(store: Store, days: Days) -> None:
     _, second = days(RIGHT, WRONG)
     with Journal(store.journal_path(second)):
@@ -62,6 +63,7 @@ def test_p40_where_no_run_can_be_used_it_says_why(store: Store, days: Days, tmp_
         backfill(store, "rescore")
 
 
+@pytest.mark.slow
 def test_runs_of_other_benchmarks_are_left_out_where_one_is_named(store: Store, days: Days) -> None:
     days(RIGHT, WRONG)
     said = "none of the 2 runs in this time can be used: runs of other benchmarks than coding-easy are left out"

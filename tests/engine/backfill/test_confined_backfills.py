@@ -74,6 +74,7 @@ def said(store: Store) -> list[Any]:
     return [json.loads(output) for output in store.items()["output"]]
 
 
+@pytest.mark.slow
 def test_p59_a_limit_of_the_backfill_holds_for_the_skills_of_a_revision(store: Store, replay: Replay) -> None:
     replay(open_files=77)
     assert said(store) == [[77, True]]
@@ -81,12 +82,14 @@ def test_p59_a_limit_of_the_backfill_holds_for_the_skills_of_a_revision(store: S
     assert store.manifest(run_id).request["openFiles"] == 77
 
 
+@pytest.mark.slow
 def test_p59_so_does_the_limit_of_an_answer(store: Store, replay: Replay) -> None:
     replay(max_output_bytes=5)
     [message] = store.items()["error_message"]
     assert "more than 5 bytes (maxOutputBytes)" in message
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(bool(why_no_sandbox()), reason=f"no sandbox here: {why_no_sandbox()}")
 def test_p59_so_does_the_sandbox(store: Store, replay: Replay) -> None:
     replay(sandbox="bwrap", open_files=78)

@@ -88,6 +88,7 @@ def shown(run_id: str, tmp_path: Path) -> ReportSource:
 
 
 class TestOfAStoredRun:
+    @pytest.mark.slow
     def test_its_verdicts_are_held_against_the_labels(self, run: Any, labelled: Any, tmp_path: Path) -> None:
         outcome = labelled(labels(passed=5), run_id=run(passed=6))
         [(name, found)] = outcome.calibrations.items()
@@ -243,6 +244,7 @@ class TestOfAnswersJudgedNow:
         assert message in str(caught.value)
         assert not model.asked
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("anew", "ends"),
         [

@@ -50,6 +50,7 @@ def by_model(**what: str) -> Callable[[Asked], Says]:
     return lambda asked: says(asked, what[asked.body["model"]])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("what", "outcome", "agreement"),
     [
@@ -73,6 +74,7 @@ def test_the_majority_of_the_models_decides(
     assert len(model.asked) == 6, "every model is asked in both orders"
 
 
+@pytest.mark.slow
 def test_each_vote_lands_with_what_it_said(plan: Plan, model: ScriptedModel) -> None:
     model.otherwise = by_model(one="right", two="fails", three="right")
     summary = compare(plan())
@@ -88,6 +90,7 @@ def test_each_vote_lands_with_what_it_said(plan: Plan, model: ScriptedModel) -> 
     assert {model for model, pairs in judged_pairs(Store(summary.store), landed["benchmark_id"]).items() if pairs} >= set(THREE)
 
 
+@pytest.mark.slow
 def test_without_more_than_half_of_the_models_a_pair_is_not_judged_and_can_be_asked_again(
     plan: Plan, model: ScriptedModel
 ) -> None:
@@ -104,6 +107,7 @@ def test_without_more_than_half_of_the_models_a_pair_is_not_judged_and_can_be_as
     assert len(model.asked) - known == 4, "what the first model said is in the cache"
 
 
+@pytest.mark.slow
 def test_made_again_it_asks_nothing_and_shows_the_same(plan: Plan, model: ScriptedModel) -> None:
     model.otherwise = by_model(one="right", two="wrong", three="place")
     first, asked = compare(plan()), len(model.asked)
@@ -116,6 +120,7 @@ def test_made_again_it_asks_nothing_and_shows_the_same(plan: Plan, model: Script
     assert compare(plan(THREE[:2])).comparison_id != first.comparison_id
 
 
+@pytest.mark.slow
 def test_a_panel_of_one_is_that_model(plan: Plan, model: ScriptedModel) -> None:
     model.otherwise = by_model(one="right")
     alone, named = plan(["openai/one"]), plan([], {"model": "openai/one"})
@@ -124,6 +129,7 @@ def test_a_panel_of_one_is_that_model(plan: Plan, model: ScriptedModel) -> None:
     assert (found.members, found.rows[0]["a_first"], found.rows[0]["votes"]) == ([], "a", None)
 
 
+@pytest.mark.slow
 def test_votes_of_one_model(plan: Plan, model: ScriptedModel) -> None:
     said = {0: "right", 1: "wrong", 2: "right"}
     model.otherwise = lambda asked: says(asked, said[asked.body["seed"]])
@@ -140,12 +146,14 @@ def test_votes_of_one_model(plan: Plan, model: ScriptedModel) -> None:
     assert member.figures.wins_a == 1
 
 
+@pytest.mark.slow
 def test_a_spent_budget_is_no_missing_model(plan: Plan, model: ScriptedModel) -> None:
     model.otherwise = by_model(one="right", two="right", three="right")
     stopped = compare(plan(llm={"inputPrice": 0.0, "outputPrice": 1_000.0}, maxJudgeCost=1.55, judgeConcurrency=1))
     assert (stopped.out_of_budget, Store(stopped.store).preferences().empty) == (True, True)
 
 
+@pytest.mark.slow
 def test_one_token_is_asked_of_each_model_before_anything_else(plan: Plan, model: ScriptedModel) -> None:
     model.otherwise = by_model(one="right", two="right", three="fails")
     with pytest.raises(UsageError, match="nothing was compared: there is no model openai/three"):

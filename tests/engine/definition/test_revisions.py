@@ -237,6 +237,7 @@ class TestAfterACrash:
         assert list(below.iterdir())
         return made, below
 
+    @pytest.mark.slow
     def test_p25_what_it_left_is_removed_and_the_repository_forgets_it(
         self, folder: Path, git: Git, left: tuple[str, Path]
     ) -> None:
@@ -245,17 +246,20 @@ class TestAfterACrash:
         assert not list(left[1].iterdir())
         assert git("worktree", "list", "--porcelain").count("worktree ") == 1
 
+    @pytest.mark.slow
     def test_the_same_commit_can_be_checked_out_over_it(self, folder: Path, git: Git, left: tuple[str, Path]) -> None:
         made, below = left
         with Repository(folder).checked_out(made, below) as tree:
             assert (tree / "file").read_text() == "1"
         assert git("worktree", "list", "--porcelain").count("worktree ") == 1
 
+    @pytest.mark.slow
     def test_also_where_the_repository_is_gone(self, folder: Path, left: tuple[str, Path]) -> None:
         folder.rename(folder.with_name("moved"))
         assert remove_leftovers(left[1]) == 1
         assert not list(left[1].iterdir())
 
+    @pytest.mark.slow
     def test_a_worktree_of_the_user_s_own_stays_known(
         self, folder: Path, git: Git, left: tuple[str, Path], tmp_path: Path
     ) -> None:

@@ -183,6 +183,7 @@ class TestAStoredRun:
         with pytest.raises(InputError, match="no label is about an item with a model's verdict: its task was changed since"):
             calibrate_judge(asked)
 
+    @pytest.mark.slow
     def test_one_of_a_version_that_did_not_look_into_the_files_is_read_as_unchanged(
         self, landed: Landed, store: Store, tmp_path: Path
     ) -> None:

@@ -103,6 +103,7 @@ def codes(text: str) -> list[str]:
     return re.findall(r"\b([A-Z]+(?:_[A-Z]+)+)(?=:)", text.replace("\\_", "_"))
 
 
+@pytest.mark.slow
 def test_every_report_tells_the_same_reasons_in_the_same_order(
     summary: RunSummary, rendered: Callable[[str], str], job_summary: str
 ) -> None:
@@ -145,6 +146,7 @@ def test_a_dimension_is_the_mean_over_the_items_that_were_scored_on_it(summary: 
     assert report.summary.items == 8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("statement", "answer"),
     [

@@ -68,6 +68,7 @@ async def result_for(folder: Path, asked: str, earlier: Sequence[Attempt] = (), 
     return outcome.result, Redaction(plan.secrets())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("asked", "task", "status"),
     [
@@ -91,6 +92,7 @@ async def test_what_it_did_is_kept_without_its_key(
     assert results_of(table_of([kept])) == [kept]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("before", "status", "loaded"),
     [pytest.param("pay", "fail", ["csv"], id="loaded-before"), pytest.param("look", "pass", [], id="never-loaded")],
@@ -113,6 +115,7 @@ def test_the_paths_that_a_run_hides_are_hidden_from_agents_without_a_sandbox_too
     assert confined.adapter_config["hiddenPaths"] == ["/where/the/answers/are"]
 
 
+@pytest.mark.slow
 async def test_a_report_says_which_files_differ_and_leaves_their_contents_to_the_store(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -135,6 +135,7 @@ async def test_another_attempt_does_not_answer_what_the_first_one_called(
     assert (remark.code, remark.informational) == ("TOOL_CALLS_UNKNOWN", True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("knows", [False, True], ids=["unknown", "known"])
 def test_asking_an_error_again_later_does_not_answer_what_it_called(
     tmp_path: Path, write_skill: Callable[..., Path], make_request: MakeRequest, knows: bool
@@ -155,6 +156,7 @@ def test_asking_an_error_again_later_does_not_answer_what_it_called(
         assert report.summary.forbidden_unknown_items == (0 if knows else 1)
 
 
+@pytest.mark.slow
 async def test_nor_does_an_item_that_is_one_of_several(
     tmp_path: Path, write_skill: Callable[..., Path], make_request: MakeRequest
 ) -> None:

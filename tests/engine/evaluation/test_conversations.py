@@ -122,6 +122,7 @@ async def test_another_attempt_begins_with_the_first_turn_in_a_new_session(
     assert [turn.output for turn in result.turns or []] == ["1: a", "2: die once"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("turns", "task"),
     [
@@ -208,6 +209,7 @@ def test_judged_again_the_stored_turns_have_the_same_verdicts(tmp_path: Path) ->
     assert current.values.tolist() == [["bad", 1, "pass", '"1: a"'], ["bad", 2, "pass", '"2: b"']]
 
 
+@pytest.mark.slow
 def test_an_answer_that_was_cut_is_not_judged_again(tmp_path: Path) -> None:
     def long(value: str, conversation: dict[str, Any]) -> str:
         return "x" * 100_000 if value == "a" else "short"
@@ -232,6 +234,7 @@ def test_tasks_of_python_may_have_turns() -> None:
         es.evaluate(numbering, [{"input": 1, "turns": [{"input": "a", "expected": "1: a"}]}])
 
 
+@pytest.mark.slow
 def test_a_backfill_judges_stored_conversations_with_their_turns(planned: Callable[..., Any], tmp_path: Path) -> None:
     plan = planned(*GOOD)
     evaluate_in_process(plan)
@@ -276,6 +279,7 @@ class TestRecordedRuns:
         assert (result.status, result.cost_usd) == ("pass", None)
         assert shown(result) == [(1, "a", "1: a", "pass", 1.0), (2, "b", "2: b", None, None), (3, "c", "3: c", "pass", 1.0)]
 
+    @pytest.mark.slow
     def test_one_that_ended_in_an_error_is_one(self, judged: Callable[..., ItemResult]) -> None:
         result = judged({"turns": [{"output": "1: a", "toolCalls": [{"name": "rm"}]}], "error": "broke"})
         assert (result.status, result.error_kind, len(result.turns or [])) == ("error", "skill", 2)
@@ -284,6 +288,7 @@ class TestRecordedRuns:
         )
         assert failed.status == "fail"
 
+    @pytest.mark.slow
     def test_a_line_of_other_turns_is_an_error(self, judged: Callable[..., ItemResult]) -> None:
         assert judged({"output": "1: a"}).error_kind == "contract"
         assert judged({"turns": [{"output": "1: a"}]}).error_kind == "contract"

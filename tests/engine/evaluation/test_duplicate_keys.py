@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from eval_skills.core.store import Store, results_of
 from eval_skills.engine.evaluation.in_process import evaluate_in_process
 from eval_skills.engine.rescoring.plan import plan_rescoring
@@ -23,6 +25,7 @@ for line in sys.stdin:
 """
 
 
+@pytest.mark.slow
 def test_the_item_passes_or_fails_as_before_with_a_remark(
     make_plan_of: MakePlan, write_skill: Callable[..., Path], store: Store
 ) -> None:

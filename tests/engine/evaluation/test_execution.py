@@ -128,6 +128,7 @@ async def test_p25_an_adapter_that_cannot_be_opened_is_an_infra_error_with_a_lat
     assert "is on the moon" in str(outcome.result.error_message)
 
 
+@pytest.mark.slow
 async def test_p09_a_scorer_that_breaks_keeps_the_answer_and_its_latency(
     make_request: MakeRequest, write_tasks: Callable[..., str], tmp_path: Path
 ) -> None:

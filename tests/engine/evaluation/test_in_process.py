@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tests.engine.evaluations import MakePlan
 
 
+@pytest.mark.slow
 def test_it_lands_like_any_run(make_plan_of: MakePlan) -> None:
     plan = make_plan_of("ok", "wrong", "refuse", runs=2, concurrency=3, timeout_ms=120_000)
     summary = evaluate_in_process(plan)
@@ -49,6 +50,7 @@ def test_a_run_of_a_night_that_cannot_land_says_the_whole_command_that_goes_on_w
         evaluate_in_process(plan)
 
 
+@pytest.mark.slow
 def test_transient_trouble_is_tried_again(make_plan_of: MakePlan, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("eval_skills.engine.evaluation.retries.delay_s", lambda attempt: 0.0)
     [report] = evaluate_in_process(make_plan_of("die", retries=2, timeout_ms=120_000)).reports

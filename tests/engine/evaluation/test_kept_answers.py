@@ -68,6 +68,7 @@ def statuses(summary: Any) -> list[tuple[str, str, Any, str | None, float | None
 
 
 class TestReplay:
+    @pytest.mark.slow
     def test_what_was_recorded_is_judged_the_same_without_the_skill(self, evaluated: Callable[..., Any], tmp_path: Path) -> None:
         file, again = tmp_path / "recorded.jsonl", tmp_path / "again.jsonl"
         live = evaluated("ok", "wrong", "refuse", "die", "dear", runs=2, retries=1, record=str(file))
@@ -79,6 +80,7 @@ class TestReplay:
         assert list(tmp_path.glob("*.part")) == []
         assert [run.run_id for run in past_runs(Store(live.store), limit=9)] == [live.run_id]
 
+    @pytest.mark.slow
     def test_what_is_expected_may_change_and_what_is_asked_may_not(self, evaluated: Callable[..., Any], tmp_path: Path) -> None:
         file, tasks = str(tmp_path / "recorded.jsonl"), tmp_path / "tasks.json"
         evaluated("ok", "wrong", record=file)
@@ -89,6 +91,7 @@ class TestReplay:
         assert (first, second) == ("error", "pass")
         assert "another input" in str(why)
 
+    @pytest.mark.slow
     def test_a_run_that_was_not_recorded_is_an_error(self, evaluated: Callable[..., Any], tmp_path: Path) -> None:
         file = str(tmp_path / "recorded.jsonl")
         evaluated("ok", record=file)
@@ -96,6 +99,7 @@ class TestReplay:
         assert [status for _, status, *_ in statuses(replayed)] == ["pass", "error"]
         assert "1 of 2 items have no line in recorded.jsonl and end as errors: moody@1.0.0/ok#2" in replayed.remarks
 
+    @pytest.mark.slow
     def test_another_version_is_replayed_and_said(self, evaluated: Callable[..., Any], tmp_path: Path) -> None:
         file, described = str(tmp_path / "recorded.jsonl"), tmp_path / "skills/moody/skill.json"
         evaluated("ok", record=file)
@@ -105,6 +109,7 @@ class TestReplay:
         with pytest.raises(InputError, match=r"no run of stranger@2.0.0, but moody@1.0.0"):
             evaluated(replay=file)
 
+    @pytest.mark.slow
     def test_a_killed_run_loses_no_answer(self, make_request: MakeRequest, tmp_path: Path) -> None:
         plan = make_plan(make_request("ok", "wrong", "refuse", timeout_ms=120_000, record=str(tmp_path / "recorded.jsonl")))
         plan.write_manifest(manifest_of(plan))
@@ -130,6 +135,7 @@ class TestReplay:
         evaluated("hunter2hunter2", record=str(tmp_path / "recorded.jsonl"), secrets=["TOKEN_OF_TEST"])
         assert json.loads((tmp_path / "recorded.jsonl").read_text())["output"] == "[redacted:TOKEN_OF_TEST]"
 
+    @pytest.mark.slow
     def test_a_recording_that_lacks_answers_replaces_none(
         self, evaluated: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -184,9 +190,11 @@ class TestCache:
         (skill / "skill.py").write_text(COUNTING + "\n# changed\n")
         assert calls(runs=2, cache=True) == 4
 
+    @pytest.mark.slow
     def test_runs_share_an_answer_only_where_that_is_asked(self, calls: Callable[..., int]) -> None:
         assert [calls(runs=5, cache=True, cache_runs=True), calls(runs=5, cache=True, cache_runs=True)] == [2, 0]
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("place", ["node_modules/helper.js", "linked/helper.js"])
     def test_what_the_digest_of_the_folder_passes_over_counts(self, calls: Callable[..., int], skill: Path, place: str) -> None:
         (elsewhere := skill.parent.parent / "elsewhere").mkdir()
@@ -197,6 +205,7 @@ class TestCache:
         (skill / place).write_text("two")
         assert [calls(cache=True), calls(cache=True)] == [2, 0]
 
+    @pytest.mark.slow
     def test_a_skill_that_leads_anywhere_is_asked_every_time(
         self, calls: Callable[..., int], evaluated: Callable[..., Any], skill: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -250,6 +259,7 @@ class TestCache:
         assert (summary.stopped, summary.finished) == (None, 2)
         assert spent_before(Store(summary.store), summary.run_id).items == 0
 
+    @pytest.mark.slow
     async def test_nor_does_it_while_it_is_in_the_journal(self, calls: Callable[..., int], asked: list[EvaluateRequest]) -> None:
         calls(cache=True)
         plan = make_plan(asked[0].model_copy(update={"cache": True}))
@@ -259,6 +269,7 @@ class TestCache:
         assert len(list(read_journal(plan.store.journal_path(plan.run_id)))) == 1
         assert spent_before(plan.store, plan.run_id).items == 0
 
+    @pytest.mark.slow
     def test_workers_elsewhere_have_no_cache(self, evaluated: Callable[..., Any]) -> None:
         with pytest.raises(UsageError, match="keeps answers on this machine"):
             evaluated(cache=True, task_runner="dask")

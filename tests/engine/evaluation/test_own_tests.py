@@ -45,6 +45,7 @@ def test_the_items_are_those_of_each_skill_and_skills_without_tests_are_named(re
     assert plan.skipped == 0
 
 
+@pytest.mark.slow
 def test_the_reports_are_of_each_skill_s_own_tasks_without_ranks_and_read_back(request_own: EvaluateRequest) -> None:
     summary = evaluate_in_process(make_plan(request_own))
     assert {report.skill_id: report.summary.completion_rate for report in summary.reports} == {"a": 1.0, "b": 0.0}
@@ -56,6 +57,7 @@ def test_the_reports_are_of_each_skill_s_own_tasks_without_ranks_and_read_back(r
     assert [report.summary for report in again.reports] == [report.summary for report in summary.reports]
 
 
+@pytest.mark.slow
 def test_the_rows_know_the_tests_of_their_own_skill(request_own: EvaluateRequest, tmp_path: Path) -> None:
     before = make_plan(request_own).digests
     (tmp_path / "skills/b/tests/basic.eval.json").write_text(json.dumps([task("x"), task("z")]))

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from tests.engine.evaluations import MakePlan
 
 
+@pytest.mark.slow
 def test_the_rest_without_prefect_selects_like_the_flow_and_knows_what_was_skipped(
     tmp_path: Path, make_plan_of: MakePlan, write_skill: Callable[..., Path], write_tasks: Callable[..., str]
 ) -> None:
@@ -46,6 +47,7 @@ def test_the_rest_without_prefect_selects_like_the_flow_and_knows_what_was_skipp
     assert [path.suffix for path in map(Path, summary.report_files)] == [".json"]
 
 
+@pytest.mark.slow
 def test_p40_a_resumed_pipeline_still_knows_which_skills_could_not_be_used(
     tmp_path: Path, write_skill: Callable[..., Path], write_tasks: Callable[..., str]
 ) -> None:
@@ -60,6 +62,7 @@ def test_p40_a_resumed_pipeline_still_knows_which_skills_could_not_be_used(
     assert (summary.skipped, summary.remarks.count(rest.remarks[0])) == (1, 1), "known twice, and counted once"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("asked", "limit"), [({}, 0.7), ({"min_completion": 0.9}, 0.9), ({"strategy": "strategy.yaml"}, 0.2)])
 def test_a_stored_run_is_judged_by_the_limit_that_its_pipeline_had(
     tmp_path: Path,
@@ -81,6 +84,7 @@ def test_a_stored_run_is_judged_by_the_limit_that_its_pipeline_had(
     assert read_source(plan.run_id, request.store).context.min_completion == limit
 
 
+@pytest.mark.slow
 def test_reports_that_are_written_stay_the_only_ones_and_the_duration_is_that_of_the_whole_run(
     tmp_path: Path, make_plan_of: MakePlan
 ) -> None:

@@ -52,6 +52,7 @@ def spent(run: RunSummary) -> tuple[float, int, int]:
     return found.cost_usd, found.tokens, found.items
 
 
+@pytest.mark.slow
 def test_what_was_replaced_counts_once_however_often_items_are_asked_again(failed: RunSummary, tmp_path: Path) -> None:
     assert spent(failed) == (2.0, 14, 2)
     again(failed)
@@ -64,6 +65,7 @@ def test_what_was_replaced_counts_once_however_often_items_are_asked_again(faile
     assert (report.token_cost.estimated_usd, earlier and (earlier.attempts, earlier.estimated_usd)) == (2.0, (4, 4.0))
 
 
+@pytest.mark.slow
 def test_a_limit_counts_it(failed: RunSummary, tmp_path: Path) -> None:
     again(failed)
     stopped = again(failed, max_cost=4.5, concurrency=1)
@@ -73,6 +75,7 @@ def test_a_limit_counts_it(failed: RunSummary, tmp_path: Path) -> None:
     assert spent(again(failed, max_cost=100.0)) == (7.0, 49, 2)
 
 
+@pytest.mark.slow
 def test_items_that_landed_just_before_the_process_was_killed_are_not_counted_twice(failed: RunSummary) -> None:
     store = Store(failed.store)
     landed = results_of(store.item_table(failed.run_id))

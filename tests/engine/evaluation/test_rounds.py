@@ -96,6 +96,7 @@ def grown(plan: RunPlan, status: Answer) -> tuple[RunPlan, list[int]]:
     return rounds.settled(), sizes
 
 
+@pytest.mark.slow
 def test_what_is_worse_is_not_run_to_the_end(begin: Grow) -> None:
     plan = begin()
     settled, sizes = grown(plan, all_fail)
@@ -107,6 +108,7 @@ def test_what_is_worse_is_not_run_to_the_end(begin: Grow) -> None:
     assert "stopped early after 2 of at most 10 runs" in decision.line
 
 
+@pytest.mark.slow
 def test_what_is_not_decided_ends_with_the_last_run(begin: Grow) -> None:
     settled, sizes = grown(begin(max_runs=3), lambda item: "fail" if item.task == "t0" else "pass")
     (decision,) = settled.decisions
@@ -114,18 +116,21 @@ def test_what_is_not_decided_ends_with_the_last_run(begin: Grow) -> None:
     assert "not decided after 3 of at most 3 runs" in decision.line
 
 
+@pytest.mark.slow
 def test_an_outage_decides_nothing(begin: Grow) -> None:
     settled, sizes = grown(begin(max_runs=4), lambda item: "error")
     assert settled.decisions[0].verdict == "inconclusive"
     assert len(sizes) == 4
 
 
+@pytest.mark.slow
 def test_the_first_look_comes_after_so_many_runs(begin: Grow) -> None:
     settled, sizes = grown(begin(runs=4), all_fail)
     assert sizes == [48]
     assert settled.decisions[0].runs == 4
 
 
+@pytest.mark.slow
 def test_it_goes_on_where_it_was(begin: Grow, before: str) -> None:
     """Killed in the middle of its second round, it ends as it would have."""
     plan = begin()
@@ -141,6 +146,7 @@ def test_it_goes_on_where_it_was(begin: Grow, before: str) -> None:
     assert settled.planned == 24
 
 
+@pytest.mark.slow
 def test_a_landed_one_has_all_that_it_needs_and_says_why(begin: Grow) -> None:
     plan = begin()
     settled, _ = grown(plan, all_fail)
@@ -185,6 +191,7 @@ def test_what_cannot_be_decided_is_refused(begin: Grow, fields: dict[str, Any], 
         begin(**fields)
 
 
+@pytest.mark.slow
 def test_a_baseline_without_the_skill_or_its_tasks_is_refused(begin: Grow, before: str, tmp_path: Path) -> None:
     reports = read_source(before, begin().request.store).reports
     other, changed = tmp_path / "other.json", tmp_path / "changed.json"
@@ -205,6 +212,7 @@ def test_without_a_baseline_there_is_one_round(make_request: MakeRequest) -> Non
     assert rounds.settled() == replace(plan, decisions=[])
 
 
+@pytest.mark.slow
 def test_a_comparison_with_what_it_grew_against_says_what_its_last_looks_said(begin: Grow) -> None:
     """Also where skills were decided at different looks: each has the level of its own."""
     plan = begin()

@@ -108,6 +108,7 @@ def shown(result: ItemResult) -> list[tuple[Any, ...]]:
     return [(turn.turn, turn.input, turn.output, turn.status) for turn in result.turns or []]
 
 
+@pytest.mark.slow
 def test_no_answer_to_a_simulated_user_is_kept(planned: Callable[..., Any], model: ScriptedModel) -> None:
     for message in ("hello", "good day"):
         model.otherwise = People(says(message), STOP)
@@ -156,6 +157,7 @@ class TestTheConversation:
         result = (await outcome_of(planned(opening="Hi there!"))).result
         assert (shown(result), len(people.told)) == ([(1, "Hi there!", "1: Hi there!", None)], 1)
 
+    @pytest.mark.slow
     async def test_what_the_task_expects_itself_takes_the_place_of_the_goal(
         self, planned: Callable[..., Any], model: ScriptedModel
     ) -> None:
@@ -176,6 +178,7 @@ class TestTheConversation:
         assert (result.status, result.reasons[0].code, people.judged) == ("fail", "FORBIDDEN_TOOL_CALLED", [])
         assert result.reasons[0].message.startswith("turn 1: ")
 
+    @pytest.mark.slow
     async def test_another_model_may_play_the_user(self, planned: Callable[..., Any], model: ScriptedModel) -> None:
         model.otherwise = people = People(says("hello"), STOP)
         await outcome_of(planned(model="openai/actor", temperature=0.25, seed=7))
@@ -183,6 +186,7 @@ class TestTheConversation:
         assert {(each.body["temperature"], each.body["seed"]) for each in people.told} == {(0.25, 7)}
         assert {each.body["model"] for each in people.judged} == {"scripted"}
 
+    @pytest.mark.slow
     async def test_runs_differ_and_the_same_run_once_more_does_not(
         self, planned: Callable[..., Any], model: ScriptedModel
     ) -> None:
@@ -331,6 +335,7 @@ class TestBeforeTheRun:
 
 
 class TestAgain:
+    @pytest.mark.slow
     async def test_a_retry_is_a_new_conversation_and_both_are_paid(
         self, planned: Callable[..., Any], model: ScriptedModel, open_run: Callable[..., Any]
     ) -> None:
@@ -342,6 +347,7 @@ class TestAgain:
         assert (result.status, len(result.attempts), result.user_requests) == ("pass", 2, 5)
         assert [turn.output for turn in result.turns or []] == ["1: hello", "2: die once"]
 
+    @pytest.mark.slow
     async def test_a_run_that_was_interrupted_goes_on_with_whole_conversations(
         self, planned: Callable[..., Any], make_request: MakeRequest, model: ScriptedModel, tmp_path: Path
     ) -> None:
@@ -372,6 +378,7 @@ class TestAgain:
         rows = Store(plan.store.path).query("SELECT user_requests, user_tokens FROM reports").values.tolist()
         assert rows[-1] == [5, 600], "both conversations were paid"
 
+    @pytest.mark.slow
     def test_judged_again_the_user_is_not_asked(self, planned: Callable[..., Any], model: ScriptedModel) -> None:
         model.otherwise = people = People(says("hello"), STOP)
         plan = planned(request={"no_judge_check": True})
@@ -392,6 +399,7 @@ class TestAgain:
 
 
 class TestOtherWaysIn:
+    @pytest.mark.slow
     def test_python_and_another_adapter(self, model: ScriptedModel, tmp_path: Path) -> None:
         model.otherwise = People(says("tea"), says("and cake"), STOP)
 

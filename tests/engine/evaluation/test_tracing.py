@@ -45,6 +45,7 @@ def http_plan(make_plan_of: MakePlan, write_skill: Callable[..., Path], receiver
     return make
 
 
+@pytest.mark.slow
 def test_a_run_is_one_trace_that_the_skill_s_own_spans_join(http_plan: MakePlan, receiver: Receiver) -> None:
     summary = evaluate_in_process(http_plan("one", "two"))
     [run] = receiver.named("evaluate ")
@@ -72,6 +73,7 @@ _VERDICT = {
 }
 
 
+@pytest.mark.slow
 def test_each_attempt_has_a_span_and_a_resume_a_trace_of_its_own(
     http_plan: MakePlan, receiver: Receiver, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -113,6 +115,7 @@ def test_a_judge_s_request_is_a_span_of_the_attempt(
     assert values_of(cost.attributes) == {"gen_ai.request.model": "scripted", "eval_skills.paid_for": "judge"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("captured", [False, True])
 def test_contents_are_sent_only_where_they_are_asked_for_and_never_a_secret(
     make_plan_of: MakePlan,
@@ -169,6 +172,7 @@ def test_a_receiver_that_is_gone_is_one_line_and_changes_nothing(make_plan_of: M
     assert again.remarks == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("environ", "says"),
     [
@@ -210,6 +214,7 @@ def test_without_the_extra_a_remark_names_it(make_plan_of: MakePlan, monkeypatch
     assert remark.endswith("install the extra, pip install 'eval-skills[otel]'")
 
 
+@pytest.mark.slow
 def test_a_run_joins_the_trace_of_its_caller(make_plan_of: MakePlan, otlp: Begin, monkeypatch: pytest.MonkeyPatch) -> None:
     caller = Received("", "a" * 32, "b" * 16, "", {}, [], False, "")
     monkeypatch.setenv("TRACEPARENT", f"{caller.traceparent}-01")

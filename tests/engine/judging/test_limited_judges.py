@@ -100,6 +100,7 @@ def test_the_rate_of_a_run_holds_for_questions_and_takes_no_time_from_them(
     assert sum(after - before for before, after in pairwise(moments)) > 3.5
 
 
+@pytest.mark.slow
 def test_a_model_whose_limit_is_used_up_is_left_alone_until_it_is_renewed(
     judge_all: Callable[..., Judges], model: ScriptedModel, watcher: Watcher
 ) -> None:

@@ -89,6 +89,7 @@ class TestBeforeTheRun:
         with pytest.raises(error, match=message):
             check_judges_ready(judged_plan("ok").scorings)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("down", [pytest.param({"two"}, id="one"), pytest.param({"two", "three"}, id="two")])
     def test_a_member_that_does_not_answer_is_a_remark_where_its_panel_can_do_without_it(
         self, model: ScriptedModel, make_plan_of: MakePlan, llm: Any, write_tasks: Any, down: set[str], monkeypatch: Any
@@ -197,6 +198,7 @@ class TestForeseen:
         assert (ahead.judged_answers, ahead.questions) == (4, {"openai/scripted": 12, "openai/two": 20})
         assert ahead.lines[-2] == "judging    4 answers, about 32 questions to openai/scripted (12), openai/two (20)"
 
+    @pytest.mark.slow
     def test_the_cost_is_that_of_the_last_runs_requests_and_unknown_for_another_model(
         self, model: ScriptedModel, judged_plan: MakePlan
     ) -> None:
@@ -215,6 +217,7 @@ class TestTheRun:
         assert [line.split(",")[0] for line in summary.judging] == ["judging: 1 request"]
         assert not summary.out_of_budget
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(("ask", "unjudged"), [("all", 2), ("one", 1)])
     def test_p13_what_the_judge_failed_is_told_and_passes_no_gate(
         self, model: ScriptedModel, judged_plan: MakePlan, ask: str, unjudged: int
@@ -226,6 +229,7 @@ class TestTheRun:
         assert summary.judging[0].startswith(f"judge: {unjudged} of 2 items could not be judged: openai/scripted does not take")
         assert "out of order" in summary.judging[0]
 
+    @pytest.mark.slow
     def test_what_was_not_asked_after_a_refusal_says_so_and_is_counted(self, model: ScriptedModel, judged_plan: MakePlan) -> None:
         model.otherwise = lambda asked: failure(401, "gone") if len(model.asked) > 1 else verdict()
         once = {"judge_concurrency": 1, "concurrency": 1, "no_judge_check": True}
@@ -294,6 +298,7 @@ class TestRescoring:
 
         return make
 
+    @pytest.mark.slow
     def test_stored_answers_are_judged_and_their_cost_is_kept(
         self, model: ScriptedModel, request_of: Any, tmp_path: Path
     ) -> None:
@@ -307,6 +312,7 @@ class TestRescoring:
         reports = Store(tmp_path / "store").reports()
         assert list(reports[reports["run_id"] == plan.run_id]["judge_tokens"]) == [360]
 
+    @pytest.mark.slow
     def test_a_budget_that_is_too_small_lands_nothing_and_a_higher_one_goes_on(
         self, model: ScriptedModel, request_of: Any, tmp_path: Path
     ) -> None:
@@ -381,6 +387,7 @@ class TestMonitor:
         assert told.startswith("judge: 1 of 3 samples could not be judged: ")
         assert told.endswith("they are left out of the window")
 
+    @pytest.mark.slow
     def test_p13_a_batch_that_is_mostly_not_judged_changes_nothing_and_is_not_read_forever(
         self, model: ScriptedModel, llm: Any, tmp_path: Path
     ) -> None:

@@ -268,6 +268,7 @@ def test_the_dimensions_of_a_rubric_are_in_every_report(
     assert (found.items, found.length_bias.reason, large.task_results) == (1, "the answers are not available", [])
 
 
+@pytest.mark.slow
 def test_a_run_whose_reports_hold_figures_only_passes_no_gate_unjudged(
     model: ScriptedModel, judged: Judged, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -278,6 +279,7 @@ def test_a_run_whose_reports_hold_figures_only_passes_no_gate_unjudged(
     assert (summary.unjudged, summary.gate_passed) == (1, False)
 
 
+@pytest.mark.slow
 def test_the_agreement_of_a_panel_on_a_rubric_is_told_too(model: ScriptedModel, judged: Judged, tmp_path: Path) -> None:
     (tmp_path / "rubric.json").write_text(json.dumps({"dimensions": RUBRIC}))
     model.otherwise = lambda asked: tone("rude" if asked.body["model"] == "two" else "polite")
@@ -288,6 +290,7 @@ def test_the_agreement_of_a_panel_on_a_rubric_is_told_too(model: ScriptedModel, 
     assert row_of(written([report])["markdown"], "moody", "Skill | Judged by")["Agreement"] == "66.7 %"
 
 
+@pytest.mark.slow
 def test_p68_names_of_models_are_text_and_huge_ones_are_cut(model: ScriptedModel, judged: Judged, tmp_path: Path) -> None:
     name = "openai/<img src=x onerror=alert(1)>|`*x*` " + "y" * 3_000
     summary = judged({"a": by(model=name)})

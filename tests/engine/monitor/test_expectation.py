@@ -73,6 +73,7 @@ def test_a_task_of_a_benchmark() -> None:
     assert found.scoring is not None
 
 
+@pytest.mark.slow
 def test_the_tasks_own_code_needs_permission_and_lies_beside_it(tmp_path: Path) -> None:
     (tmp_path / "score.py").write_text("def score(output, expected, task):\n    return 1.0 if output == 'yes' else 0.0\n")
     file = tmp_path / "task.json"

@@ -38,6 +38,7 @@ for part in (data[:half], data[half:]):
 
 
 class TestFollowing:
+    @pytest.mark.slow
     @pytest.mark.parametrize("kind", ["file", "folder"])
     def test_it_follows_a_process_that_appends_and_rotates(self, tmp_path: Path, store: Store, kind: str) -> None:
         folder = tmp_path / "logs"

@@ -86,6 +86,7 @@ class TestLanding:
             "origin": "monitor",
         }  # fmt: skip
 
+    @pytest.mark.slow
     def test_the_view_samples_can_be_asked(self, log: Path, store: Store) -> None:
         write(log, *(record(number, "ok" if number else "no") for number in range(4)))
         monitor(log, store)

@@ -183,6 +183,7 @@ def test_a_week_of_nights(nights: Nights) -> None:
     assert since == {"20260103T000000Z-9999"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("tonight", "fresh", "number"),
     [
@@ -215,6 +216,7 @@ def test_another_version_of_the_skill_has_the_same_past(nights: Nights) -> None:
     assert verdicts(bad, back) == ["regressed", "recovered"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("tonight", "moved"),
     [
@@ -251,6 +253,7 @@ def test_a_task_that_is_judged_by_another_scorer_is_not_compared(nights: Nights)
     assert found.explanation.startswith("could not be judged: every task, or what judges it, changed since the last night")
 
 
+@pytest.mark.slow
 def test_a_night_whose_every_task_changed_passes_no_gate_and_the_next_one_is_compared_with_it(nights: Nights) -> None:
     nights.night(FINE)
     anew = nights.night(FINE, digests=dict.fromkeys(TASKS, "other"))
@@ -260,6 +263,7 @@ def test_a_night_whose_every_task_changed_passes_no_gate_and_the_next_one_is_com
     assert (verdicts(later), [skill.classification.left_open for skill in later.skills]) == (["steady"], [False])
 
 
+@pytest.mark.slow
 def test_a_suite_that_never_ran_is_compared_with_the_nights_of_its_skills_in_others(nights: Nights) -> None:
     nights.night(FINE)
     (evidence,) = nights.evidence(nights.run(BROKEN, 2, SUITE.model_copy(update={"name": "renamed"})))
@@ -278,6 +282,7 @@ def test_a_skill_that_could_not_be_reached_before_is_only_new(nights: Nights) ->
     assert (found.verdict, found.left_open) == ("new", False)
 
 
+@pytest.mark.slow
 def test_a_run_of_an_earlier_version_does_not_say_what_judged_it_and_is_compared(nights: Nights) -> None:
     nights.night(FINE)
     (evidence,) = nights.evidence(nights.run(BROKEN, 2, scoring_digest="sha256:2"))
@@ -293,6 +298,7 @@ def test_p14_a_skill_that_nobody_reaches_failed_and_did_not_regress(nights: Nigh
     assert (evidence.diffs, evidence.skills) == ([], [])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("outcome", [dict.fromkeys(TASKS, "j"), FINE | {"t3": "j"}])
 def test_p13_what_the_judge_did_not_judge_is_no_regression_and_no_good_night(nights: Nights, outcome: Outcome) -> None:
     nights.night(FINE)
@@ -303,6 +309,7 @@ def test_p13_what_the_judge_did_not_judge_is_no_regression_and_no_good_night(nig
     assert not nights.night(outcome).good
 
 
+@pytest.mark.slow
 def test_a_skill_whose_simulated_user_failed_is_no_regression_and_no_good_night(nights: Nights) -> None:
     nights.night(FINE)
     run = nights.run(outcome := FINE | {"t3": "s"}, 2)
@@ -311,12 +318,14 @@ def test_a_skill_whose_simulated_user_failed_is_no_regression_and_no_good_night(
     assert not nights.night(outcome).good
 
 
+@pytest.mark.slow
 def test_a_few_items_that_nobody_reached_are_no_newly_failing_tasks(nights: Nights) -> None:
     nights.night(FINE)
     (evidence,) = nights.evidence(nights.run(FINE | {"t3": "i"}, 2))
     assert evidence.skills[0].moved() == []
 
 
+@pytest.mark.slow
 def test_a_pinned_baseline_is_compared_beside_the_last_good_night_and_both_are_adjusted_together(nights: Nights) -> None:
     pinned = nights.run(FINE, 1, number=7).run_id
     nights.night(FINE)
@@ -326,6 +335,7 @@ def test_a_pinned_baseline_is_compared_beside_the_last_good_night_and_both_are_a
     assert all(each is not None and each.adjusted_p == pytest.approx(min(1.0, 2 * each.p_value)) for each in statistics)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("missing", ["20250101T000000Z-0001", "nowhere.json"])
 def test_a_baseline_that_is_not_there_is_a_failure_of_the_suite_and_hides_nothing_else(nights: Nights, missing: str) -> None:
     nights.night(FINE)
@@ -338,6 +348,7 @@ def test_a_baseline_that_is_not_there_is_a_failure_of_the_suite_and_hides_nothin
 OTHER = SUITE.model_copy(update={"name": "others"})
 
 
+@pytest.mark.slow
 def test_a_baseline_that_nothing_is_compared_with_is_a_failure_of_the_suite(nights: Nights) -> None:
     nights.night(FINE)
     changed = nights.run(FINE, 1, number=7, digests=dict.fromkeys(TASKS, "older")).run_id
@@ -350,12 +361,14 @@ def test_a_baseline_that_nothing_is_compared_with_is_a_failure_of_the_suite(nigh
             ]
 
 
+@pytest.mark.slow
 def test_the_baseline_of_a_night_may_be_for_some_of_its_suites_alone(nights: Nights) -> None:
     pinned = nights.run(FINE, 1, number=7).run_id
     runs = [nights.run(FINE, 2), nights.run(FINE, 2, OTHER, number=3, skill_id="multiplier")]
     assert [evidence.run.failures for evidence in nights.evidence(*runs, baseline=pinned)] == [[], []]
 
 
+@pytest.mark.slow
 def test_suites_have_pasts_of_their_own(nights: Nights) -> None:
     other = SUITE.model_copy(update={"name": "others"})
     first = nights.night(FINE)
@@ -364,6 +377,7 @@ def test_suites_have_pasts_of_their_own(nights: Nights) -> None:
     assert [night.run_id for night in suite_history(nights.store, "others").nights] == [second.run_id]
 
 
+@pytest.mark.slow
 def test_p95_a_skill_that_is_down_does_not_freeze_its_neighbours(nights: Nights) -> None:
     first = nights.night(FINE)
     second = nights.night(FINE, neighbour=True)
@@ -411,6 +425,7 @@ def test_versions_that_are_gone(nights: Nights, before: list[str], now: list[str
     assert [each.skill_version for each in found] == missed
 
 
+@pytest.mark.slow
 def test_nights_of_earlier_versions_are_read_skill_by_skill(nights: Nights) -> None:
     first = nights.night(FINE)
     (path,) = nights.store.tables.files("nights").values()
@@ -430,6 +445,7 @@ def test_nights_with_another_judge_are_no_reference() -> None:
     assert [night.night_id for night in history.of("adder")] == ["n1", "n2", "n3"]
 
 
+@pytest.mark.slow
 def test_a_change_is_named_with_the_night_in_which_it_came(nights: Nights) -> None:
     nights.night(FINE, skill_digest="sha256:1")
     bad = nights.night(BROKEN, {"t3": "ffffff"}, skill_version="1.1.0", skill_digest="sha256:2")
@@ -454,6 +470,7 @@ def test_what_later_nights_need_survives_pruning(nights: Nights) -> None:
     assert (verdicts(again), again.last_good) == (["regressed"], found[1].run_id)
 
 
+@pytest.mark.slow
 def test_a_last_good_run_whose_items_somebody_deleted_gives_way_to_the_one_before(nights: Nights) -> None:
     found = [nights.night(FINE), nights.night(FINE)]
     path = nights.store.tables.files("items")[str(found[1].run_id)]
@@ -461,6 +478,7 @@ def test_a_last_good_run_whose_items_somebody_deleted_gives_way_to_the_one_befor
     assert nights.night(FINE).last_good == found[0].run_id
 
 
+@pytest.mark.slow
 def test_p57_nights_answer_sql(nights: Nights) -> None:
     nights.night(FINE)
     nights.night(BROKEN, {"t3": "ffffff"})

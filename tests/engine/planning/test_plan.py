@@ -25,6 +25,7 @@ def test_p40_another_budget_is_refused(text: str) -> None:
         Budget.parse(text)
 
 
+@pytest.mark.slow
 def test_cost_and_time_are_those_of_one_evaluation_of_all_skills() -> None:
     plan = make_plan(effect=0.2, target=0.8, skills=2, sample=SAMPLE, tasks=50, concurrency=4)
     row = plan.rows[1]
@@ -46,6 +47,7 @@ def test_the_cheapest_and_the_best_choice_lie_within_the_budget() -> None:
     assert plan.rows[plan.best].items <= 300
 
 
+@pytest.mark.slow
 def test_what_nobody_said_is_assumed_and_named() -> None:
     plan = make_plan(effect=0.1, target=0.8, skills=1, sample=None, tasks=20)
     assert plan.assumed == ["flakiness 0.1", "base rate 0.8"]

@@ -85,6 +85,7 @@ def test_a_broken_run_without_a_forbidden_call_stays_what_it_is(tmp_path: Path) 
     assert (report.summary.forbidden_items, report.summary.error_rate) == (0, 1.0)
 
 
+@pytest.mark.slow
 def test_a_tool_that_is_forbidden_later_is_found_in_stored_runs_without_answers_and_can_be_allowed_again(
     tmp_path: Path, store: Store, landed_run: LandedRun
 ) -> None:

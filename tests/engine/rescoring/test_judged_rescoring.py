@@ -58,6 +58,7 @@ def test_another_judge_than_then_is_told(plan: Plan, write_tasks: Callable[..., 
     assert f"run {made.of} was judged with other settings: {said}" in made.remarks
 
 
+@pytest.mark.slow
 def test_the_same_judge_as_then_is_not(plan: Plan, model: ScriptedModel) -> None:
     rescore(first := plan())
     again = plan(runId=first.run_id)
@@ -128,6 +129,7 @@ def test_what_nobody_knows_of_a_failure_stays_unknown(
     assert (tokens.isna().to_dict(), tokens["b"]) == ({"a": True, "b": False, "c": False, "d": False}, 120)
 
 
+@pytest.mark.slow
 def test_a_scoring_in_which_the_judge_failed_everything_lands_nothing(plan: Plan, model: ScriptedModel, store: Store) -> None:
     runs = store.run_ids()
     dying_after(model, 0)
@@ -137,6 +139,7 @@ def test_a_scoring_in_which_the_judge_failed_everything_lands_nothing(plan: Plan
     assert not list(Path(store.layout.root).glob("*.lock"))
 
 
+@pytest.mark.slow
 def test_what_the_judge_fails_is_no_change_of_the_skill(plan: Plan, model: ScriptedModel) -> None:
     dying_after(model, 2)
     made = plan()
@@ -146,6 +149,7 @@ def test_what_the_judge_fails_is_no_change_of_the_skill(plan: Plan, model: Scrip
     assert {row.good for row in document.diff.skills[0].rows} == {None}, "a figure that they move is neither welcome nor not"
 
 
+@pytest.mark.slow
 def test_two_calls_that_make_the_same_scoring_at_once(plan: Plan, model: ScriptedModel, store: Store) -> None:
     made = plan()
     with (

@@ -75,6 +75,7 @@ def test_it_lands_at_the_original_s_moment_and_says_where_it_comes_from(
     assert store.history() == {"moody@1.0.0": 1.0}
 
 
+@pytest.mark.slow
 def test_a_second_time_does_nothing_and_force_does_it_again(store: Store, landed_run: LandedRun) -> None:
     of = landed_run({"x": "right"})
     first = again(of, store)
@@ -156,6 +157,7 @@ def test_an_answer_that_was_asked_for_again_is_not_hidden_by_a_scoring_of_the_on
     assert store.query(found).to_numpy().tolist() == [["x", "fail", "rescore"], ["y", "fail", "rescore"]]
 
 
+@pytest.mark.slow
 def test_p48_what_was_not_judged_before_is_no_improvement_and_no_latency_is_compared(
     store: Store, landed_run: LandedRun, write_expectations: WriteExpectations
 ) -> None:
@@ -173,6 +175,7 @@ def test_p48_what_was_not_judged_before_is_no_improvement_and_no_latency_is_comp
     assert document.remarks == ["1 item not judged before and judged now: counted as no change"]
 
 
+@pytest.mark.slow
 def test_a_changed_verdict_is_still_welcome_or_not(
     store: Store, landed_run: LandedRun, write_expectations: WriteExpectations
 ) -> None:
@@ -431,6 +434,7 @@ def test_a_scoring_of_a_scoring_is_one_of_the_same_answers(
     assert plan_rescoring(RescoreRequest(run_id=first.run_id, store=store.path)).counts
 
 
+@pytest.mark.slow
 def test_a_scoring_that_was_asked_for_again_is_kept_as_long_as_a_new_one(
     store: Store, scored_by: Callable[..., Rescoring]
 ) -> None:
@@ -458,6 +462,7 @@ def test_a_note_that_cannot_be_read_is_named_and_verified(store: Store, scored_b
     assert verify(store).findings == []
 
 
+@pytest.mark.slow
 def test_what_a_statement_reads_is_another_once_another_scoring_counts(store: Store, scored_by: Callable[..., Rescoring]) -> None:
     scored_by("right", "left")
     scored_by("left", "left")

@@ -106,6 +106,7 @@ def git(folder: Path, *words: str) -> None:
     subprocess.run(["git", *identity, *words], cwd=folder, check=True, capture_output=True)
 
 
+@pytest.mark.slow
 def test_the_arm_old_is_the_agent_skill_of_a_revision(tmp_path: Path) -> None:
     git(tmp_path, "init", "-q")
     source = agent_skill(tmp_path / "skills" / "csv-tools")

@@ -33,6 +33,7 @@ def part(request: EvaluateRequest, **choice: Any) -> EvaluateRequest:
     return EvaluateRequest.model_validate(request.model_dump(exclude_unset=True) | choice)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("choice", "asked"),
     [
@@ -53,6 +54,7 @@ def test_only_the_chosen_tasks_are_asked(
     assert f"only {len(asked)} of the 3 tasks of {plan.benchmark.id} {are} asked" in plan.remarks
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("choice", "says"),
     [
@@ -89,6 +91,7 @@ def test_a_task_is_flaky_that_passed_in_one_run_and_not_in_another(make_request:
     assert [task.id for task in flaky.benchmark.tasks] == ["ok"]
 
 
+@pytest.mark.slow
 def test_a_part_is_never_taken_for_the_whole(whole: tuple[EvaluateRequest, RunSummary]) -> None:
     request, first = whole
     store = Store(request.store)
@@ -113,6 +116,7 @@ def test_where_there_are_only_parts_they_are_all_there_is(make_request: MakeRequ
     assert [point.run_id for point in points] == [summary.run_id]
 
 
+@pytest.mark.slow
 def test_a_resumed_run_keeps_its_choice(whole: tuple[EvaluateRequest, RunSummary], tmp_path: Path) -> None:
     plan = make_plan(part(whole[0], tasks_from=["failed:latest"]))
     write_manifest(plan.store.run_folder(plan.run_id), manifest_of(plan))

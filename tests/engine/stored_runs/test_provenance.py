@@ -24,6 +24,7 @@ def manifest(**fields: Any) -> Manifest:
     return Manifest.model_validate(told)
 
 
+@pytest.mark.slow
 @each_row(
     ("request_fields", "words"),
     [

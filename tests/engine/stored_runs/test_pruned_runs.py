@@ -31,6 +31,7 @@ def pruned(make_plan_of: MakePlan) -> RunPlan:
     return plan
 
 
+@pytest.mark.slow
 def test_its_report_is_read_as_it_landed(pruned: RunPlan) -> None:
     source = read_source(pruned.run_id, pruned.store.path)
     (report,) = source.reports
@@ -41,6 +42,7 @@ def test_its_report_is_read_as_it_landed(pruned: RunPlan) -> None:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("again", [False, True])
 def test_it_is_never_resumed_into(pruned: RunPlan, again: bool) -> None:
     with pytest.raises(UsageError, match=r"its items were deleted on .* start a new run without --resume"):
@@ -48,6 +50,7 @@ def test_it_is_never_resumed_into(pruned: RunPlan, again: bool) -> None:
     assert read_source(pruned.run_id, pruned.store.path).reports[0].summary.completion_rate == 0.5
 
 
+@pytest.mark.slow
 def test_without_its_folder_it_is_known_all_the_same(pruned: RunPlan) -> None:
     shutil.rmtree(pruned.store.run_folder(pruned.run_id))
     assert pruned_words(pruned.store, pruned.run_id) == (

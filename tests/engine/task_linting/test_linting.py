@@ -234,6 +234,7 @@ def past(tmp_path: Path) -> Store:
     return store
 
 
+@pytest.mark.slow
 def test_tasks_that_every_stored_run_passed_or_failed_tell_nobody_apart(tmp_path: Path, past: Store) -> None:
     found = linted(tmp_path, *GOOD, store=past)
     assert rules(found) == [("never-discriminates", "t0"), ("never-discriminates", "t1")]
@@ -243,12 +244,14 @@ def test_tasks_that_every_stored_run_passed_or_failed_tell_nobody_apart(tmp_path
     assert found.remarks == ["10 stored items of tasks that were changed or removed since did not count"]
 
 
+@pytest.mark.slow
 def test_the_smallest_difference_is_that_of_the_tasks_in_the_store(tmp_path: Path, past: Store) -> None:
     [note] = [each for each in linted(tmp_path, *GOOD, store=past).findings if each.rule == "smallest-difference"]
     assert "completion 50 %" in note.message
     assert "from stored runs" in note.message
 
 
+@pytest.mark.slow
 def test_one_skill_alone_shows_nothing(tmp_path: Path) -> None:
     store, task = Store(str(tmp_path / "store")), EvalTask(id="t0", **GOOD[0])
     for run in range(12):

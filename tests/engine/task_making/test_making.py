@@ -103,6 +103,7 @@ def test_an_operation_of_a_document_stands_for_a_skill() -> None:
 Land = Callable[..., str]
 
 
+@pytest.mark.slow
 def test_failures_of_runs_become_tasks_again_with_what_was_expected(landed_run: Land, store: Store, tmp_path: Path) -> None:
     answers = {"fine": "right", "once": "wrong", "twice": "wrong", "like-twice": "right"}
     asked = [
@@ -275,6 +276,7 @@ def test_no_more_is_spent_than_allowed(model: ScriptedModel) -> None:
 # a reference skill
 
 
+@pytest.mark.slow
 def test_answers_of_a_reference_are_expected_exactly(write_skill: Callable[..., Path]) -> None:
     reference = load_skill(write_skill(inputSchema=INPUT))
     found = made(reference, reference=reference, count=12)
@@ -285,6 +287,7 @@ def test_answers_of_a_reference_are_expected_exactly(write_skill: Callable[..., 
     assert all(task.lacks_expectation for task in found.benchmark.tasks if "invalid" in task.tags)
 
 
+@pytest.mark.slow
 def test_what_the_reference_does_not_answer_stays_open(write_skill: Callable[..., Path]) -> None:
     schema = {"type": "object", "required": ["what"], "properties": {"what": {"enum": ["refuse", "ok"]}}}
     reference = load_skill(write_skill(inputSchema=schema))

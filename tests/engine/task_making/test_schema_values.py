@@ -81,6 +81,7 @@ def test_what_is_optional_is_left_out_and_what_is_required_makes_it_invalid(of_w
     assert "the input with an unknown key" in [each.what for each in of_weather if not each.is_valid]
 
 
+@pytest.mark.slow
 def test_texts_are_unusual_empty_and_long() -> None:
     variants = made({"type": "object", "required": ["q"], "properties": {"q": {"type": "string"}}})
     assert {each.sort for each in variants if each.is_valid} >= {"unicode", "empty", "long"}
@@ -122,11 +123,13 @@ def test_what_gives_no_valid_input_is_refused(schema: dict[str, Any], says: str)
         made(schema)
 
 
+@pytest.mark.slow
 def test_an_example_helps_with_a_pattern() -> None:
     part = {"type": "string", "pattern": "^[A-Z]{3}-[0-9]+$", "examples": ["ABC-1"]}
     assert made({"type": "object", "required": ["a"], "properties": {"a": part}})[0].value == {"a": "ABC-1"}
 
 
+@pytest.mark.slow
 def test_a_schema_that_leads_back_to_itself_ends() -> None:
     node = {"type": "object", "properties": {"name": {"type": "string"}, "next": {"$ref": "#/$defs/Node"}}}
     assert made({"$ref": "#/$defs/Node", "$defs": {"Node": node}})

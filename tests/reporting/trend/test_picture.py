@@ -68,6 +68,7 @@ def test_it_draws_the_points_the_intervals_and_the_marks() -> None:
     assert picture({"sums": points(0.5, 0.7)}) == banded
 
 
+@pytest.mark.slow
 def test_only_a_picture_of_nothing_says_that_there_is_nothing() -> None:
     from matplotlib.figure import Figure
 
@@ -93,6 +94,7 @@ def test_more_benchmarks_than_a_picture_holds_are_refused_with_a_way_out() -> No
         picture({f"b{number}": points(0.5) for number in range(MOST_BENCHMARKS + 1)})
 
 
+@pytest.mark.slow
 def test_drawing_leaves_no_state_behind() -> None:
     import matplotlib
     from matplotlib._pylab_helpers import Gcf

@@ -155,6 +155,7 @@ def linked(count: int, **more: Any) -> dict[str, Any]:
     return {"components": {"schemas": schemas | {"Alone": {"type": "string"}} | more}}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("count", "worded"), [(20, True), (300, False)])
 def test_a_large_schema_has_each_definition_that_it_reaches_once(load: Load, count: int, worded: bool) -> None:
     imported = load(answering({"$ref": "#/components/schemas/S0"}, **linked(count)))

@@ -141,6 +141,7 @@ LAUGHS = {
 BAIT = "a" * 60 + "b"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("schema", "output"),
     [

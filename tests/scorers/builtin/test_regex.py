@@ -58,6 +58,7 @@ def test_p05_empty_and_invalid_lists_are_load_errors(patterns: tuple[str, ...], 
     assert caught.value.path == path
 
 
+@pytest.mark.slow
 async def test_p08_a_match_that_would_not_end_is_given_up_with_a_reason() -> None:
     began = time.monotonic()
     score = await scored(BAIT, ENDLESS, "b$", timeout_ms=200)
@@ -67,6 +68,7 @@ async def test_p08_a_match_that_would_not_end_is_given_up_with_a_reason() -> Non
     assert "stopped after 200 ms" in score.reasons[0].message
 
 
+@pytest.mark.slow
 def test_p08_the_limit_holds_in_any_thread() -> None:
     scores: list[Score] = []
     thread = threading.Thread(target=lambda: scores.append(asyncio.run(scored(BAIT, ENDLESS, timeout_ms=100))))

@@ -43,6 +43,7 @@ async def asserted(answer: Any, *tests: str, **options: Any) -> Verdict:
     return await score_response(task(test="\n".join(tests), **options), SkillResponse(output=answer))
 
 
+@pytest.mark.slow
 @needs_sandbox
 @pytest.mark.parametrize(
     "answer",
@@ -167,6 +168,7 @@ async def test_a_function_that_is_called_like_one_of_pythons_own_is_tested_where
     )
 
 
+@pytest.mark.slow
 @needs_sandbox
 @pytest.mark.parametrize(
     "value",
@@ -185,6 +187,7 @@ async def test_values_come_back_as_they_were(value: str) -> None:
     ).passed
 
 
+@pytest.mark.slow
 @needs_sandbox
 async def test_what_does_not_end_is_ended_with_all_that_it_started() -> None:
     busy = "    import threading\n    threading.Thread(target=lambda: [0 for _ in iter(int, 1)]).start()\n    while True: pass"
@@ -205,6 +208,7 @@ async def test_assertions_on_functions_of_the_answer() -> None:
     assert (await asserted(answer, "assert arae(2) == 4")).reasons[0].message.startswith("NameError: name 'arae'")
 
 
+@pytest.mark.slow
 @needs_sandbox
 @pytest.mark.parametrize(
     ("options", "why"),

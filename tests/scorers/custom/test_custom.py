@@ -34,6 +34,7 @@ async def verdict(folder: Path, source: str, output: Any = "Bern", **options: An
     return await scoring(folder, source, **options).verdict(SkillResponse(output=output, latency_ms=5))
 
 
+@pytest.mark.slow
 @each_row(
     ("body", "status", "score"),
     [
@@ -50,6 +51,7 @@ async def test_what_the_function_gets_and_returns(tmp_path: Path, body: str, sta
     assert (found.status, found.score, found.scorer) == (status, score, "custom")
 
 
+@pytest.mark.slow
 async def test_the_reason_of_an_object_is_kept(tmp_path: Path) -> None:
     found = await verdict(tmp_path, "def score(o, e, t):\n    return {'score': 0.1, 'reason': 'far off'}\n")
     assert [(each.code, each.message) for each in found.reasons] == [("OUTPUT_REJECTED", "far off")]
@@ -160,6 +162,7 @@ async def test_p11_a_timeout_kills_the_whole_process_tree(tmp_path: Path, own_se
     assert [pid for pid in pids if is_alive(pid)] == []
 
 
+@pytest.mark.slow
 async def test_a_process_left_behind_does_not_hold_up_the_verdict(tmp_path: Path) -> None:
     source = (
         "import os, time\ndef score(output, expected, task):\n    if os.fork() == 0:\n        time.sleep(600)\n    return 1\n"
@@ -177,6 +180,7 @@ def score(output, expected, task):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "body",
     [
@@ -195,6 +199,7 @@ async def test_a_scorer_finds_its_files_and_those_that_are_installed(tmp_path: P
     assert (found.status, found.reasons) == ("pass", [])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "body",
     [

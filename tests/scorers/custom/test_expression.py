@@ -24,6 +24,7 @@ async def judged(expression: str, output: Any = "Bern", **options: Any) -> Verdi
     return await scoring(expression, **options).verdict(SkillResponse(output=output))
 
 
+@pytest.mark.slow
 @each_row(
     ("expression", "output", "status", "score"),
     [
@@ -43,6 +44,7 @@ async def test_value(expression: str, output: Any, status: str, score: float) ->
     assert (found.status, found.score, found.scorer) == (status, score, "python")
 
 
+@pytest.mark.slow
 async def test_it_passes_from_the_threshold_on_and_the_reason_shows_both() -> None:
     assert (await judged("len(text) / 8", threshold=0.5)).status == "pass"
     found = await judged("len(text) / 8", threshold=0.6)

@@ -112,6 +112,7 @@ async def test_a_file_holds_what_is_asked_or_not(tmp_path: Path, name: str, cont
     assert all("\n" not in reason.message for reason in verdict.reasons)
 
 
+@pytest.mark.slow
 @each_row(
     ("name", "content", "asked", "status"),
     [

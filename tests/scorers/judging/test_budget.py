@@ -26,6 +26,7 @@ async def test_the_budget_is_never_overdrawn_and_then_nothing_more_is_asked(mode
     assert (await asked(judges, "a")).cached, "what is known costs nothing"
 
 
+@pytest.mark.slow
 async def test_requests_at_the_same_time_cannot_overdraw_it_together(model: ScriptedModel, settings: Settings) -> None:
     judges = settings(PRICED, max_judge_cost=0.25, judge_concurrency=8).judges
     done = await asyncio.gather(*(asked(judges, str(n)) for n in range(12)), return_exceptions=True)

@@ -83,6 +83,7 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(f"eval_skills.scorers.judging.requests.{name}", value)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("hasty")
 async def test_an_outage_is_tried_again_while_there_is_time_and_its_error_counts_every_request_to_the_question(
     model: ScriptedModel, settings: Settings
@@ -98,6 +99,7 @@ async def test_an_outage_is_tried_again_while_there_is_time_and_its_error_counts
     assert float(seconds) >= 0.8
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("hasty")
 async def test_a_model_that_is_down_is_left_alone_for_a_while_and_then_asked_again(
     model: ScriptedModel, settings: Settings, monkeypatch: pytest.MonkeyPatch
@@ -136,6 +138,7 @@ async def test_where_the_model_asks_to_wait_no_question_is_asked_before(model: S
 
 
 # LiteLLM makes a coroutine that it does not await where its time is up in between.
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:coroutine 'OpenAIChatCompletion.acompletion' was never awaited:RuntimeWarning")
 @pytest.mark.usefixtures("hasty")
 async def test_nobody_at_the_address(settings: Settings) -> None:
@@ -147,6 +150,7 @@ async def test_nobody_at_the_address(settings: Settings) -> None:
     assert caught.value.code == "JUDGE_UNAVAILABLE"
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("hasty")
 @pytest.mark.parametrize("says", [pytest.param(b"", id="nothing"), pytest.param(b"HTTP/1.1 200 OK\r\nContent-Le", id="half")])
 async def test_somebody_who_closes_the_connection_is_there_and_may_have_been_paid(settings: Settings, says: bytes) -> None:
@@ -174,6 +178,7 @@ def completion(content: object, **usage: object) -> Says:
     return Says(body=json.dumps(whole | {"usage": {"prompt_tokens": 100, "completion_tokens": 20} | usage}).encode())
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:Pydantic serializer warnings")
 @pytest.mark.usefixtures("hasty")
 @pytest.mark.parametrize(
@@ -202,6 +207,7 @@ async def test_what_was_answered_may_have_been_paid_whatever_is_wrong_with_it(
     assert (judges.total.tokens, judges.total.cost_usd) == (None, None)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("hasty")
 @pytest.mark.parametrize("answer", [failure(400), failure(500), Says(status=502, body=b"<html>"), failure(429)])
 async def test_a_request_that_was_refused_cost_nothing(model: ScriptedModel, settings: Settings, answer: Says) -> None:
@@ -212,6 +218,7 @@ async def test_a_request_that_was_refused_cost_nothing(model: ScriptedModel, set
     assert (judges.total.tokens, judges.total.cost_usd) == (0, 0.0)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("hasty")
 @pytest.mark.parametrize(
     "page",
@@ -227,6 +234,7 @@ async def test_p21_a_page_is_no_outage_of_the_model(model: ScriptedModel, settin
         await asked(settings({"timeout_ms": 1_000}).judges)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("hasty")
 async def test_a_last_attempt_that_time_cuts_off_does_not_hide_what_the_model_said_before(
     model: ScriptedModel, settings: Settings

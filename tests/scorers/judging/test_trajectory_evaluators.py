@@ -70,6 +70,7 @@ async def test_the_blocking_one_works_inside_a_running_loop_too(model: ScriptedM
     assert evaluator(model, continuous=True)(outputs=OUTPUTS)["score"] == 1
 
 
+@pytest.mark.slow
 def test_many_threads_at_a_time(model: ScriptedModel) -> None:
     model.otherwise = reply()
     judge = evaluator(model)

@@ -221,6 +221,7 @@ def unknown_leaves(tree: Tree) -> int:
     return sum(unknown_leaves(node.inner) if isinstance(node.inner, Tree) else node.inner.passed is None for node in tree.nodes)
 
 
+@pytest.mark.slow
 @given(trees.filter(lambda tree: unknown_leaves(tree) <= 3))
 def test_sets_in_each_other_agree_with_brute_force(tree: Tree) -> None:
     found = outcome(tree)
@@ -229,6 +230,7 @@ def test_sets_in_each_other_agree_with_brute_force(tree: Tree) -> None:
         assert found.value == pytest.approx(known(tree)[1])
 
 
+@pytest.mark.slow
 @given(trees, st.randoms(use_true_random=False))
 def test_the_order_of_entries_changes_nothing(tree: Tree, chance: Any) -> None:
     def shuffled(each: Tree) -> Tree:

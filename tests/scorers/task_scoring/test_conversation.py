@@ -133,6 +133,7 @@ def test_an_answer_of_other_turns_is_an_error_and_no_verdict(answers: tuple[str,
     assert score_response_sync(task(CITY), SkillResponse(output="Paris")).error_kind == "contract"
 
 
+@pytest.mark.slow
 def test_a_scorer_that_fails_makes_it_an_error_unless_another_part_failed(tmp_path: Path) -> None:
     (tmp_path / "own.py").write_text("def score(*_):\n    raise ValueError('no')\n")
     broken = {"input": "x", "evaluator": {"type": "custom", "customScorerPath": "own.py"}}
@@ -165,6 +166,7 @@ def test_the_scoring_of_a_task_with_turns_is_a_kind_of_its_own() -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_thousand_turns_are_judged() -> None:
     verdict = judged(task(*[CITY] * 1000), *["Paris"] * 999, "Rome")
     assert (verdict.status, verdict.score) == ("fail", 0.999)

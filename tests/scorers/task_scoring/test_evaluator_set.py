@@ -377,6 +377,7 @@ def test_a_refused_judge_is_an_error_of_kind_judge(settings: Settings, model: Sc
 # --- what is written ---
 
 
+@pytest.mark.slow
 def test_a_custom_scorer_of_a_benchmark_is_one_of_them(tmp_path: Path) -> None:
     (tmp_path / "own.py").write_text("def score(output, expected, task):\n    return output == expected\n")
     own = {"type": "custom", "customScorerPath": "own.py", "timeoutMs": 60_000, "name": "own"}
@@ -436,6 +437,7 @@ def slow(*more: str, **fields: Any) -> dict[str, Any]:
     return {"type": "regex", "patterns": [SLOW, *more], "timeoutMs": 20, **fields}
 
 
+@pytest.mark.slow
 @each_row(
     ("evaluators", "fields", "status", "score"),
     [

@@ -88,6 +88,7 @@ def test_the_text_of_a_custom_tool_is_its_input() -> None:
     assert (call.arguments, call.id) == ({"input": "owls"}, None)
 
 
+@pytest.mark.slow
 @each_row(
     "said",
     [

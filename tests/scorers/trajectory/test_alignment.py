@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -43,6 +44,7 @@ def test_no_alignment_is_cheaper_and_none_leaves_anything_out(one: str, other: s
     assert cost_of(path, one, other) == distance(one, other)
 
 
+@pytest.mark.slow
 def test_very_long_ones_are_compared_place_by_place() -> None:
     size = int(MAX_CELLS**0.5) + 1
     one, other = "x" + "ab" * size, "ba" * size + "yy"

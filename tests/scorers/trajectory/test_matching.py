@@ -89,6 +89,7 @@ def test_p90_a_pair_is_compared_once_and_the_output_comes_first() -> None:
     assert len(asked) == 9
 
 
+@pytest.mark.slow
 def test_many_calls_of_one_tool_are_matched() -> None:
     outputs = [call("a", {"n": number, "more": True}) for number in range(400)]
     references = [call("a", {"n": number}) for number in reversed(range(400))]

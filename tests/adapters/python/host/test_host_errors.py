@@ -96,6 +96,7 @@ def loader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hosted]:
     loader.end()
 
 
+@pytest.mark.slow
 @each_row(
     ("entrypoint", "setup", "message"),
     [

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
+
 from tests.adapters.hosted import Hosted
 
 NOISY = """
@@ -19,6 +21,7 @@ def run(value):
 """
 
 
+@pytest.mark.slow
 def test_what_the_code_prints_never_reaches_the_answers(hosted: Callable[..., Hosted]) -> None:
     noisy = hosted(NOISY)
     assert noisy.load("skill:run") == {"result": {"channels": []}}
@@ -44,6 +47,7 @@ def test_streams_that_the_code_closed_or_replaced_do_no_harm(hosted: Callable[..
     assert closing.ask("a")["error"]["message"] == "KeyError: 'a'"
 
 
+@pytest.mark.slow
 def test_a_forked_process_that_comes_back_does_not_answer(hosted: Callable[..., Hosted]) -> None:
     forking = hosted("""
         import os, sys

@@ -25,6 +25,7 @@ def test_its_neighbours_are_not_mistaken_for_the_standard_library(hosted: Callab
     assert not any("adapters" in file for file in looking.ask(None)["result"])
 
 
+@pytest.mark.slow
 def test_the_code_may_import_the_real_package(hosted: Callable[..., Hosted]) -> None:
     importing = hosted("from eval_skills.adapters import Adapter\ndef run(_): return Adapter.__module__")
     assert importing.load("skill:run") == {"result": {"channels": []}}

@@ -131,6 +131,7 @@ def test_names_that_are_no_text_can_be_printed(place: Any, run_here: Any) -> Non
         assert "\\udcff" in run_here("lint", "skills", "--format", form).out
 
 
+@pytest.mark.slow
 def test_the_configuration_sets_the_options(place: Any, run_here: Any) -> None:
     place.write("eval-skills.config.yaml", "lint: {ignore: [unknown-field, frontmatter-unquoted-colon], strict: true}\n")
     assert run_here("lint", "skills/bad").code == 1

@@ -145,6 +145,7 @@ def test_what_cannot_be_asked_is_refused(run_here: Callable[..., Any], arguments
     assert not Path("eval-store").exists()
 
 
+@pytest.mark.slow
 def test_a_dry_run_writes_nothing(run_here: Callable[..., Any]) -> None:
     skill = Path("csv")
     (skill / "evals").mkdir(parents=True)

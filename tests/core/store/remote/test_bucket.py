@@ -124,6 +124,7 @@ def test_a_refusal_is_no_empty_store(
     assert "the-secret-key" not in str(raised.value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("status", ["403 Forbidden", "503 Slow Down"])
 def test_what_cannot_be_published_is_kept_and_published_by_the_next_command(
     status: str,

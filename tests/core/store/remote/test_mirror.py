@@ -25,6 +25,7 @@ LandWhole = Callable[..., None]
 Begin = Callable[..., None]
 
 
+@pytest.mark.slow
 def test_another_machine_reads_what_was_published(
     url: str, run_id: str, on_machine: OnMachine, land_whole: LandWhole, object_storage: ObjectStorage
 ) -> None:
@@ -59,6 +60,7 @@ def test_what_has_landed_is_said_by_its_address(url: str, run_id: str, begin: Be
     assert Path(store.tables.path_of(location)).is_file()
 
 
+@pytest.mark.slow
 def test_only_what_is_new_is_downloaded(
     url: str, run_id: str, on_machine: OnMachine, land_whole: LandWhole, object_storage: ObjectStorage
 ) -> None:
@@ -80,6 +82,7 @@ def test_only_what_is_new_is_downloaded(
     assert other.run_ids() == [run_id, "20261122T000000Z-0001"]
 
 
+@pytest.mark.slow
 def test_what_is_gone_in_the_bucket_is_gone_here(url: str, run_id: str, on_machine: OnMachine, land_whole: LandWhole) -> None:
     store = Store(url)
     land_whole(store, run_id, "a")
@@ -130,6 +133,7 @@ def test_a_store_that_was_just_opened_is_not_asked_again(
     assert len(object_storage.requests) == 1
 
 
+@pytest.mark.slow
 def test_a_run_that_is_being_published_is_not_seen_yet(
     url: str, run_id: str, on_machine: OnMachine, land_whole: LandWhole, object_storage: ObjectStorage
 ) -> None:
@@ -160,6 +164,7 @@ def test_items_without_a_manifest_are_seen_once_nobody_can_be_publishing_them(
     assert Store(url).run_ids() == [run_id]
 
 
+@pytest.mark.slow
 def test_a_file_that_something_else_changed_is_not_published_but_fetched_again(
     url: str, run_id: str, land_whole: LandWhole, object_storage: ObjectStorage
 ) -> None:
@@ -187,6 +192,7 @@ def test_a_file_that_was_written_again_as_it_was_is_not_sent_again(
     assert object_storage.requests == []
 
 
+@pytest.mark.slow
 def test_a_mirror_without_its_index_downloads_what_differs_only_in_being_known(
     url: str, run_id: str, land_whole: LandWhole, object_storage: ObjectStorage
 ) -> None:
@@ -202,6 +208,7 @@ def test_a_mirror_without_its_index_downloads_what_differs_only_in_being_known(
     assert object_storage.requests == []
 
 
+@pytest.mark.slow
 def test_what_is_damaged_in_the_bucket_is_left_out_and_named(
     url: str, run_id: str, on_machine: OnMachine, land_whole: LandWhole
 ) -> None:
@@ -249,6 +256,7 @@ def test_a_damaged_mirror_is_repaired_from_the_bucket(url: str, run_id: str, lan
     assert list(Store(url).items().task_id) == ["a"]
 
 
+@pytest.mark.slow
 def test_pruned_items_are_gone_everywhere_and_it_is_said_why(
     url: str, run_id: str, on_machine: OnMachine, land_whole: LandWhole
 ) -> None:

@@ -28,6 +28,7 @@ def two(url: str, on_machine: OnMachine) -> tuple[Store, Store]:
     return one, Store(url)
 
 
+@pytest.mark.slow
 def test_the_second_that_publishes_a_run_is_refused(
     two: tuple[Store, Store], url: str, run_id: str, on_machine: OnMachine, land_whole: LandWhole
 ) -> None:
@@ -45,6 +46,7 @@ def test_the_second_that_publishes_a_run_is_refused(
     assert list(Store(url).items().task_id) == ["a"]
 
 
+@pytest.mark.slow
 def test_of_two_that_publish_a_run_at_the_same_moment_one_is_refused(
     two: tuple[Store, Store], url: str, run_id: str, on_machine: OnMachine, land_whole: LandWhole, object_storage: ObjectStorage
 ) -> None:
@@ -75,6 +77,7 @@ def test_of_two_that_publish_a_run_at_the_same_moment_one_is_refused(
     assert {tuple(store.items().task_id) for store in (*two, third)} == {tuple(third.items().task_id)}
 
 
+@pytest.mark.slow
 def test_a_landed_run_is_continued_on_another_machine(
     two: tuple[Store, Store], url: str, run_id: str, land_whole: LandWhole
 ) -> None:
@@ -88,6 +91,7 @@ def test_a_landed_run_is_continued_on_another_machine(
     assert {result.task_id for result in results_of(first.item_table(run_id))} == {"a", "b"}
 
 
+@pytest.mark.slow
 def test_two_that_continue_a_landed_run_do_not_mix(
     two: tuple[Store, Store], url: str, run_id: str, land_whole: LandWhole
 ) -> None:
@@ -115,6 +119,7 @@ def label(by: str, comment: str) -> AnswerLabel:
     return AnswerLabel(**given, **place, task_id=by, label="pass", comment=comment, labelled_by=by)
 
 
+@pytest.mark.slow
 def test_what_two_people_say_at_once_is_kept_from_both(two: tuple[Store, Store], url: str) -> None:
     writers = [LabelWriter(store) for store in two]
     for number in range(3):
@@ -126,6 +131,7 @@ def test_what_two_people_say_at_once_is_kept_from_both(two: tuple[Store, Store],
         assert len(store.labels()) == 6
 
 
+@pytest.mark.slow
 def test_labels_under_the_same_name_are_joined(two: tuple[Store, Store], url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("eval_skills.core.store.labels.new_run_id", lambda: "20261121T233824Z-0001")
     ann, bob = (LabelWriter(store) for store in two)
@@ -140,6 +146,7 @@ def test_labels_under_the_same_name_are_joined(two: tuple[Store, Store], url: st
         assert store.tables.sound_files("labels").keys() == {"20261121T233824Z-0001"}
 
 
+@pytest.mark.slow
 def test_a_scoring_that_two_ask_for_again_counts_for_all(
     two: tuple[Store, Store], url: str, run_id: str, on_machine: OnMachine, land_whole: LandWhole
 ) -> None:

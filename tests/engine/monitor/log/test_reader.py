@@ -95,6 +95,7 @@ def test_it_goes_on_where_it_stopped(log: Log, restarted: bool) -> None:
     assert log.new(restarted=restarted) == ["3"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("restarted", [False, True])
 def test_a_line_that_is_cut_anywhere_waits_for_its_rest(log: Log, restarted: bool) -> None:
     text = line(2, input="ü🙂") + line(3)
@@ -256,6 +257,7 @@ class TestParquet:
         assert log.new() == [str(number) for number in range(1000)]
         assert log.new(restarted=True) == []
 
+    @pytest.mark.slow
     @each_row("taken", [1, 49, 50, 51, 260, 999])
     def test_it_goes_on_within_a_file(self, tmp_path: Path, taken: int) -> None:
         self.write(tmp_path / "log.parquet", range(1000))
@@ -276,6 +278,7 @@ class TestParquet:
         self.write(folder.path / "b.parquet", range(3, 5))
         assert folder.new(restarted=True) == ["3", "4"]
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("restarted", [False, True])
     @pytest.mark.parametrize("is_moved", [False, True], ids=["in-place", "moved-over-it"])
     @each_row("before", [1, 7, 8, 9, 300])
