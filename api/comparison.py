@@ -75,7 +75,7 @@ def compare(
 
     Skills are paired by id; `mapping` leads from a skill of the baseline to the one that took its place. `min_effect` in [0, 1]
     is the smallest mean difference of completion that counts as better or worse. `missing`: verdicts must hold however the items
-    without a verdict of the skill would have gone (``bounds``), or are made without these (``ignore``). Run ids are looked up in
+    without a verdict on the skill would have gone (``bounds``), or are made without these (``ignore``). Run ids are looked up in
     `store`, else in that of the other side, where that is a result that was kept in one, else in ``./eval-store``.
 
     Raises:

@@ -186,7 +186,7 @@ def loads_of(run: TaskResult) -> list[str] | None:
 def as_observed(results: Iterable[TaskResult], queries: Sequence[Query], skill: str) -> list[TaskResult]:
     """The items with the verdict that the loads give, so that a comparison counts what the rates count.
 
-    An agent that broke off after a load has decided; one that broke off before it has no verdict of the skill, whatever its
+    An agent that broke off after a load has decided; one that broke off before it has no verdict on the skill, whatever its
     error or time limit says of the agent.
     """
     should = {query.id: query.should_trigger for query in queries}

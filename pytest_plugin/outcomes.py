@@ -94,7 +94,7 @@ class CompletionOutcome(_OfAllTasks):
 
     @property
     def is_enough(self) -> bool:
-        """Whether the completion rate is what is asked for, or more. False also where no item has a verdict of the skill: of
+        """Whether the completion rate is what is asked for, or more. False also where no item has a verdict on the skill: of
         that nothing is known, whatever is asked for.
         """
         return self.completion_rate >= self.min_completion and self.report.summary.has_verdict

@@ -31,7 +31,7 @@ def rank_interval(found: Ranking | None) -> str:
 
 
 def completion_text(report: SkillCompletionReport) -> str:
-    """``85.0 %``, with a mark where items have no verdict of the skill; a dash where none has."""
+    """``85.0 %``, with a mark where items have no verdict on the skill; a dash where none has."""
     mark = f" {MISSING_MARK}" if report.summary.missing_items else ""
     return numbers.rate(report.summary.known_completion) + mark
 

@@ -47,7 +47,7 @@ BEGAN = "strptime(left(run_id, 16), '%Y%m%dT%H%M%SZ') AT TIME ZONE 'UTC'"
 """In a SELECT: when the run began, by its id."""
 
 KNOWN_REPORTS = f"(SELECT * REPLACE ({_KNOWN}) FROM reports)"  # noqa: S608 - names of columns
-"""In place of ``reports`` in a SELECT: without the figures that are not known where no item has a verdict of the skill."""
+"""In place of ``reports`` in a SELECT: without the figures that are not known where no item has a verdict on the skill."""
 
 
 NOTHING_IS_USUAL = object()

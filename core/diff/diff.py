@@ -51,7 +51,7 @@ def diff_reports(
     procedure adjusts the p values for the number of skills. See `pair_reports` for which reports belong together and for
     `mapping`, and `judge` for the verdict. `equivalence_margin` is the largest mean difference that still counts as none;
     `min_effect` the smallest one, in [0, 1], that counts as better or worse. `missing`: whether a verdict must hold however the
-    items without a verdict of the skill would have gone, or ignores them.
+    items without a verdict on the skill would have gone, or ignores them.
 
     Raises:
         UsageError: `significance` is not between 0 and 0.5, `equivalence_margin` not between 0 and 1, `min_effect` not from 0 to
@@ -221,7 +221,7 @@ def judge(
     of the mean difference. The equivalence interval lies inside ± the margin: ``equivalent`` (two one-sided tests). Else
     ``inconclusive``, which says what this sample could have shown at all; it never means that nothing changed.
 
-    Where items have no verdict of the skill, a rule must hold at both bounds, that is however these items would have gone; else
+    Where items have no verdict on the skill, a rule must hold at both bounds, that is however these items would have gone; else
     it is ``inconclusive``. With `missing` ``ignore`` the verdict is that of the other items, and says so.
     """
     found = statistics.missing

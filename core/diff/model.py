@@ -82,7 +82,7 @@ class AtBound(Model, defer_build=True):
 
 
 class MissingItems(Model, defer_build=True):
-    """Items without a verdict of the skill (error kinds infra, scorer, judge, simulator), and how far they could move the mean
+    """Items without a verdict on the skill (error kinds infra, scorer, judge, simulator), and how far they could move the mean
     difference.
 
     `lower` takes those after as failed and those before as passed, `upper` the other way round; `at_lower` and `at_upper` are
@@ -104,7 +104,7 @@ class MissingItems(Model, defer_build=True):
 
 class PairedStatistics(Model, defer_build=True):
     """The shared tasks compared pairwise; differences are after − before of each task's completion rate, both of the items that
-    have a verdict of the skill.
+    have a verdict on the skill.
 
     `p_value` is the mid-p of `test`, the sign-flip permutation test (exact where that can be computed, else drawn with `seed`);
     `adjusted_p` is Holm's over the skills of the diff, and what the verdict reads. `p_floor` is the least p that so many
@@ -184,7 +184,7 @@ class SkillDiff(Model, defer_build=True):
 
     @property
     def left_open(self) -> bool:
-        """Whether items without a verdict of the skill keep it from being judged."""
+        """Whether items without a verdict on the skill keep it from being judged."""
         return self.verdict == "inconclusive" and self.statistics is not None and self.statistics.missing is not None
 
 

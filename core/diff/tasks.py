@@ -40,7 +40,7 @@ class TaskPairs:
 
     Those that only one side has, those that are another question under the same id (`changed`), and those whose answers are
     judged otherwise (`judged_otherwise`): by another scorer, another version of its code, another model, or other settings.
-    `missing_of_otherwise` are how many items of these have no verdict of the skill, before and after.
+    `missing_of_otherwise` are how many items of these have no verdict on the skill, before and after.
     """
 
     tasks: list[str]
@@ -63,7 +63,7 @@ class TaskPairs:
         return bool(self.only_before or self.only_after or self.changed or self.judged_otherwise)
 
     def missing(self) -> tuple[int, int]:
-        """How many items of the shared tasks have no verdict of the skill, before and after."""
+        """How many items of the shared tasks have no verdict on the skill, before and after."""
         return _missing(self.before), _missing(self.after)
 
     def statistics(self, *, margin: float, significance: float, seed: int) -> PairedStatistics | None:

@@ -28,7 +28,7 @@ class Consumption:
     """Arrays in the table's order, NaN (NaT) where unknown; None where the frame has no such column.
 
     `reached` are the items that got as far as the skill, `unjudged` those that a judging model was to judge and could not,
-    `missing` all that have no verdict of the skill. `now` (UTC) stands in for a start that is not known. `recorded`: the items
+    `missing` all that have no verdict on the skill. `now` (UTC) stands in for a start that is not known. `recorded`: the items
     were judged from traces, at another time than they ran, so that their latencies say nothing about the pace. `call` numbers
     the calls that asked the items, -1 where that is not known. `earlier` are the attempts before the last, by the
     place of their item, of those that had any.
@@ -126,7 +126,7 @@ class Consumption:
         return count if count or _known_sum(self.judge_tokens, rows) is not None else None
 
     def missing_items(self, rows: slice) -> int | None:
-        """How many of the rows have no verdict of the skill; None where the kinds of errors are not known."""
+        """How many of the rows have no verdict on the skill; None where the kinds of errors are not known."""
         return None if self.missing is None else int(np.count_nonzero(self.missing[rows]))
 
     def latest_start(self, rows: slice) -> datetime:

@@ -60,7 +60,7 @@ class TaskCounts:
 
     @property
     def has_verdict(self) -> bool:
-        """Whether any item has a verdict of the skill."""
+        """Whether any item has a verdict on the skill."""
         return bool((self.items > self.missing).any())
 
     @property

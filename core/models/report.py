@@ -32,7 +32,7 @@ class ConfidenceInterval(Model, defer_build=True):
 
 
 def has_verdict(missing_items: int | None, judged_completion_rate: float | None) -> bool:
-    """Whether any item has a verdict of the skill, by these figures of a report; those of earlier versions do not know them."""
+    """Whether any item has a verdict on the skill, by these figures of a report; those of earlier versions do not know them."""
     return not missing_items or judged_completion_rate is not None
 
 
@@ -50,12 +50,12 @@ class Summary(Model, defer_build=True):
 
     `consistency_score` is None unless there are at least two runs, `flake_rate` unless some task has at least two runs with a
     verdict; `pass_at_k` and `pass_hat_k` are None when k exceeds the runs of a task; these and `partial_score` are None where no
-    item has a verdict of the skill (`has_verdict`). `throughput` is items per second of the time in which the run worked: the
+    item has a verdict on the skill (`has_verdict`). `throughput` is items per second of the time in which the run worked: the
     hours before a resume are none of it. `forbidden_items` are those that called a tool they must not call,
     `forbidden_unknown_items` those of which that is not known; `unjudged_items` are those that a judging model was to judge and
     could not, None where no model was asked.
 
-    `missing_items` have no verdict of the skill (error kinds ``infra``, ``scorer``, ``judge`` and ``simulator``), None where the
+    `missing_items` have no verdict on the skill (error kinds ``infra``, ``scorer``, ``judge`` and ``simulator``), None where the
     kinds are not known. `judged_completion_rate` is over the others, None where there is none. Had all missing items passed, the
     completion rate would be `completion_upper_bound`; had all failed, `completion_rate`, which counts them as not passed.
     """
@@ -83,7 +83,7 @@ class Summary(Model, defer_build=True):
 
     @property
     def has_verdict(self) -> bool:
-        """Whether any item has a verdict of the skill, as far as is known. Where none has, all figures but those of errors and
+        """Whether any item has a verdict on the skill, as far as is known. Where none has, all figures but those of errors and
         cost are unknown: a `completion_rate` of 0 is then the least that it may be."""
         return has_verdict(self.missing_items, self.judged_completion_rate)
 

@@ -14,7 +14,7 @@ being short, the skill is *suspect*: no alarm, but later nights are not compared
 evidence. Else it is *flaky*. A skill that regressed stays so until a night finds at least half of what was lost back on those
 tasks: then it has *recovered*.
 
-Items without a verdict of the skill can make nothing a regression: what they leave open is *suspect*.
+Items without a verdict on the skill can make nothing a regression: what they leave open is *suspect*.
 """
 
 from __future__ import annotations

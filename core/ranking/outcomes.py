@@ -75,7 +75,7 @@ class Outcomes:
 
     @property
     def judged(self) -> FloatArray:
-        """How many items have a verdict of the skill."""
+        """How many items have a verdict on the skill."""
         return self.items - self.missing
 
     def rates(self, missing: float | None = None) -> FloatArray:

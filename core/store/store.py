@@ -402,7 +402,7 @@ COMPLETION = ("completion_rate", "missing_items", "judged_completion_rate")
 
 
 def known_completion(row: Mapping[str, Any]) -> float | None:
-    """The completion rate in a row of the reports; None where no item has a verdict of the skill, as after an outage."""
+    """The completion rate in a row of the reports; None where no item has a verdict on the skill, as after an outage."""
     from eval_skills.core.models.report import has_verdict
 
     return row["completion_rate"] if has_verdict(row["missing_items"], row["judged_completion_rate"]) else None

@@ -96,7 +96,7 @@ def marks_of(values: Sequence[float | None], tasks: Sequence[int | None], metric
 
 
 def _marks_at_bounds(line: Sequence[TrendPoint], metric: str) -> Marks:
-    """The marks of a line that hold whether its items without a verdict of the skill had failed or passed: an outage is none."""
+    """The marks of a line that hold whether its items without a verdict on the skill had failed or passed: an outage is none."""
     tasks = [point.tasks for point in line]
     least = marks_of([point.whole_value if point.least is None else point.least for point in line], tasks, metric)
     if all(point.most is None for point in line):

@@ -40,7 +40,7 @@ METRICS = {
 _COST = "estimatedUSD"
 _OF_A_COST = ("cost_unknown_items", "items")
 _OF_VERDICTS = frozenset({"completionRate", "compositeScore", "partialScore", "flakeRate"})
-"""The figures that are unknown where no item has a verdict of the skill."""
+"""The figures that are unknown where no item has a verdict on the skill."""
 
 _BOUNDS = (*COMPLETION, "completion_upper_bound")
 _INTERVAL = ("ci_lower", "ci_upper", "ci_level", "ci_method")
@@ -51,11 +51,11 @@ _EFFECT = ("effect_arm", "effect_lower", "effect_upper", "effect_least", "effect
 class TrendPoint:
     """The figure in one run, which began at `timestamp`, however late it was resumed.
 
-    `value` is None where it is unknown, as completion is where no item has a verdict of the skill; `interval` is that of a
+    `value` is None where it is unknown, as completion is where no item has a verdict on the skill; `interval` is that of a
     completion rate or effect, else None.
 
     `tasks` is how many tasks the figure rests on, where that is known. `most` is what the completion rate would be, had all items
-    without a verdict of the skill passed; None where there are none, and of other figures. Of an effect, `least` and `most` are
+    without a verdict on the skill passed; None where there are none, and of other figures. Of an effect, `least` and `most` are
     what it would be, had they all gone against, or in favour of, the Agent Skill. `unknown_items` of the `items` are missing in a
     cost, which is then the least that it can be; None where none is, and of other figures.
     """

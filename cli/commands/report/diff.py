@@ -54,7 +54,7 @@ def diff(
         Missing,
         Parameter(
             group=COMPARED,
-            help="Items without a verdict of the skill (outages, a failed judge): "
+            help="Items without a verdict on the skill (outages, a failed judge): "
             "verdicts must hold within their bounds, or ignore them",
         ),
     ] = "bounds",
