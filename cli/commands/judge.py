@@ -34,7 +34,7 @@ def calibrate_command(
             help="Run whose verdicts were labelled: its id, the beginning of it, or latest [default: answers are judged now]",
         ),
     ] = None,
-    pass_at: Annotated[float, Parameter(group=COMPARED, converter=decimal, help="A label from here on says pass")] = 0.7,
+    pass_at: Annotated[float, Parameter(group=COMPARED, converter=decimal, help="Labels from this value on say pass")] = 0.7,
     benchmark: Annotated[
         str | None,
         Mark.ID_OR_PATH,

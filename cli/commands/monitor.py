@@ -82,7 +82,8 @@ def monitor_command(
         float, Parameter(group=HOW, converter=decimal, help="With --follow: seconds between two looks at the log")
     ] = 10.0,
     idle_stop: Annotated[
-        float | None, Parameter(group=HOW, converter=decimal, help="With --follow: stop after so many seconds without a new line")
+        float | None,
+        Parameter(group=HOW, converter=decimal, help="With --follow: stop after this many seconds without a new line"),
     ] = None,
     restart: Annotated[
         bool, Parameter(group=HOW, help="Begin at the start of the log, whatever was read before", show_default=False)
@@ -97,7 +98,7 @@ def monitor_command(
     max_silence: Annotated[
         float | None,
         Parameter(
-            group=RESULTS, converter=decimal, help="Exit 1 when the log has had no new record for more than so many seconds"
+            group=RESULTS, converter=decimal, help="Exit 1 when the log has had no new record for more than this many seconds"
         ),
     ] = None,
     store: Results = None,

@@ -58,7 +58,7 @@ def show_triggers(found: Triggers, files: Sequence[Path], failures: Sequence[str
             session.say(f"… and {len(failed) - QUERIES_SHOWN:,} more; the reports have them all")
     if unknown := found.unknown:
         session.say("")
-        session.say(f"unknown: {len(unknown)} of {plural(len(found.queries), 'query')}, of which no run was observed")
+        session.say(f"unknown: {len(unknown)} of {plural(len(found.queries), 'query')}, none of whose runs was observed")
         for each in unknown[:QUERIES_SHOWN]:
             session.say(f"  {visible_line(each.query)}")
         if len(unknown) > QUERIES_SHOWN:

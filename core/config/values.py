@@ -195,7 +195,7 @@ class ProcessLimits(Form, defer_build=True):
     max_output_bytes: OutputBytes | None = Field(
         title="Size of an answer, bytes",
         default=None,
-        description="At most so many bytes in one answer, whatever a skill sets for itself; one that sets nothing has 5,000,000",
+        description="At most this many bytes in one answer, whatever a skill sets for itself; 5,000,000 if it sets nothing",
         examples=[1_000_000],
     )
     sandbox: SandboxName = Field(default="none", description="Where skill processes run: none, or bwrap (bubblewrap)")

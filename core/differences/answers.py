@@ -94,9 +94,9 @@ def _answer(expected: Any, output: Any) -> tuple[Any, list[str]]:
         got = unwrapped(output)
         if got is not output:
             key = next(key for key in ENVELOPE_KEYS if key in output)
-            notes.append(f"compared is what the answer holds under {key!r}")
+            notes.append(f"what the answer holds under {key!r} is compared")
     if isinstance(got, str) and isinstance(expected, dict | list) and (spelled := spelled_json(got)) is not None:
-        notes.append("the answer is a text; compared is the JSON that it spells")
+        notes.append("the answer is a text; the JSON that it spells is compared")
         return spelled, notes
     return got, notes
 

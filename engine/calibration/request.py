@@ -19,7 +19,7 @@ class CalibrateRequest(JudgeOptions):
     tasks: Text | None = Field(default=None, description="A JSON or YAML file with tasks or a benchmark; replaces the benchmark")
     benchmarks_dir: str | None = Field(default=None, description="A folder of benchmarks, searched before the built-in ones")
     evaluator: Text | None = Field(default=None, description="The scorer of tasks that name none")
-    pass_at: Rate = Field(default=0.7, description="A label from here on says pass")
+    pass_at: Rate = Field(default=0.7, description="Labels from this value on say pass")
     force: bool = Field(default=False, description="Also in place of a calibration with more labels")
     store: Text = Field(default="./eval-store", description="Where results are kept")
     secrets: list[str] = Field(default_factory=list, description="Environment variables whose values are redacted")

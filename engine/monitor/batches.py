@@ -104,7 +104,7 @@ def unjudged_remarks(counts: MonitorCounts) -> Iterator[str]:
     total = counts.sampled + counts.repeated + counts.unjudged + counts.dropped
     said = could_not_be_judged(counts.unjudged, total, counts.first_unjudged, "sample")
     batches = plural(counts.lost_batches, "batch")
-    lost = f"; it failed more than half of {batches}, of which nothing counts" if counts.lost_batches else ""
+    lost = f"; nothing counts in {batches} where it failed more than half" if counts.lost_batches else ""
     yield f"{said}; they are left out of the window{lost}"
 
 

@@ -61,7 +61,7 @@ class MonitorRequest(ScoringOptions, WorkOptions):
         title="Seconds of silence to stop",
         default=None,
         gt=0,
-        description="With follow: stop after so many seconds without a new line [default: never]",
+        description="With follow: stop after this many seconds without a new line [default: never]",
     )
     restart: bool = Field(default=False, description="Begin at the start of the log, whatever was read before")
 

@@ -204,7 +204,7 @@ def _of_a_night_to_come(evidence: SuiteEvidence) -> tuple[list[str], list[str]]:
     """What a night whose date is yet to come means: a failure where there was nothing else to compare with, else a remark."""
     if (night := evidence.history.to_come) is None:
         return [], []
-    said = f"night {night} is of a time to come, so a clock was or is wrong, and nothing is compared with it"
+    said = f"night {night} is dated in the future, so a clock was or is wrong, and nothing is compared with it"
     if evidence.diffs:
         return [], [said]
     return [f"{said}, nor with any other: set the clock, or move nights/date=*/{night}.parquet out of the store"], []

@@ -52,8 +52,8 @@ def begun_by_now(store: Store, run_id: str) -> str:
         return run_id
     began = started_at(run_id)
     raise UsageError(
-        f"{LATEST}: run {run_id} of the store {store.path} began at {began:%Y-%m-%d %H:%M} UTC, which is yet to come, so a clock "
-        "was or is wrong, and which run is the latest is not known; name it by its id (eval-skills history)"
+        f"{LATEST}: run {run_id} of the store {store.path} began at {began:%Y-%m-%d %H:%M} UTC, which is in the future, so a "
+        "clock was or is wrong, and which run is the latest is not known; name it by its id (eval-skills history)"
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any, Literal
 Severity = Literal["error", "warning", "note"]
 
 RULES: dict[str, str] = {
-    "no-expectation": "a generated task of which nothing is expected yet; eval refuses it",
+    "no-expectation": "a generated task that expects nothing yet; eval refuses it",
     "impossible-expectation": "the answer that a task expects fails its own evaluator",
     "contradiction": "two tasks ask the same and accept only different answers",
     "no-negative-case": "an answer that knows nothing (always the same, empty, or the input again) passes too many tasks",

@@ -46,4 +46,4 @@ def test_long_names_and_queries_are_folded_and_no_figure_is_cut(screen: StringIO
 
 def test_a_query_without_an_observed_run_is_named(screen: StringIO) -> None:
     show_triggers(triggers((True, "LL"), (False, "xx")), [], None, store="s")
-    assert "unknown: 1 of 2 queries, of which no run was observed\n  query 1\n" in screen.getvalue()
+    assert "unknown: 1 of 2 queries, none of whose runs was observed\n  query 1\n" in screen.getvalue()

@@ -29,7 +29,7 @@ def item(**fields: Any) -> TaskResult:
         pytest.param("5", 5.0, {}, id="scalars-are-texts"),
         pytest.param(
             5, {"result": 6}, {"words": [["removed", "5"], ["added", "6"]],
-            "notes": ["compared is what the answer holds under 'result'"]},
+            "notes": ["what the answer holds under 'result' is compared"]},
             id="unwrapped",
         ),
         pytest.param(
@@ -40,7 +40,7 @@ def item(**fields: Any) -> TaskResult:
             {"a": 1}, '{"a": 2}',
             {
                 "changes": [{"path": "a", "kind": "value", "expected": "1", "got": "2"}],
-                "notes": ["the answer is a text; compared is the JSON that it spells"],
+                "notes": ["the answer is a text; the JSON that it spells is compared"],
             },
             id="json-in-a-text",
         ),

@@ -126,7 +126,7 @@ class TestWhichRun:
     def test_latest_is_no_run_of_a_time_to_come(self, begin: Begin, resume: Begin) -> None:
         begin("a", run_id="20261121T000000Z-0000")
         tomorrow = begin("a", run_id=new_run_id(datetime.now(UTC) + timedelta(days=1)))
-        with pytest.raises(UsageError, match=f"run {tomorrow.run_id} of .* yet to come"):
+        with pytest.raises(UsageError, match=f"run {tomorrow.run_id} of .* in the future"):
             resume()
         assert resume(tomorrow.run_id).run_id == tomorrow.run_id
 

@@ -150,7 +150,7 @@ def test_a_night_to_come_fails_a_suite_that_has_nothing_else_to_compare_with(nig
     told = suite_outcome(replace(evidence, history=history, skills=[], run=SuiteRun(suite=SUITE)), [], {}, None)
     said, quiet = (told.remarks, told.failures) if earlier else (told.failures, told.remarks)
     assert quiet == []
-    assert said[0].startswith("night 20990101T000000Z-9999 is of a time to come, so a clock was or is wrong, and nothing is ")
+    assert said[0].startswith("night 20990101T000000Z-9999 is dated in the future, so a clock was or is wrong, and nothing is ")
     assert ("move nights/date=*/20990101T000000Z-9999.parquet out of the store" in said[0]) is (earlier == 0)
 
 

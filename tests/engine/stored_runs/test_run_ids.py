@@ -47,7 +47,7 @@ def test_the_latest_run_is_not_known_once_a_clock_was_wrong(store: Store) -> Non
     store.run_folder(soon).mkdir()
     assert resolve_run_id(store, "latest", "nothing to do") == soon, "clocks of machines differ a little"
     store.run_folder(tomorrow).mkdir()
-    with pytest.raises(UsageError, match=f"latest: run {tomorrow} of .* yet to come, .* clock .* name it by its id"):
+    with pytest.raises(UsageError, match=f"latest: run {tomorrow} of .* in the future, .* clock .* name it by its id"):
         resolve_run_id(store, "latest", "nothing to do")
     assert resolve_run_id(store, tomorrow, "nothing to do") == tomorrow
 

@@ -26,7 +26,7 @@ def test_the_files_of_triggers(tmp_path: Path) -> None:
     table, markdown, junit = write_triggers(found, ["json", "markdown", "junit", "csv"], tmp_path)
     assert json.loads(table.read_text())["falseAlarms"]["rate"] == 2 / 3
     assert "## Queries that did not do as they should" in markdown.read_text()
-    assert "## Queries of which no run was observed\n\n- query 2\n\n## All queries\n" in markdown.read_text()
+    assert "## Queries none of whose runs was observed\n\n- query 2\n\n## All queries\n" in markdown.read_text()
     root = ElementTree.parse(junit).getroot()
     assert (root.get("tests"), root.get("failures"), root.get("skipped")) == ("4", "1", "2")
 
