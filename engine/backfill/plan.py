@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TypeVar
 
 from eval_skills.adapters import Confinement
 from eval_skills.core.errors import InputError, UsageError
@@ -19,7 +20,10 @@ from eval_skills.engine.backfill.sources import Source, StoredRuns
 from eval_skills.engine.definition.request import check_writable, confinement_asked
 from eval_skills.engine.definition.revisions import Repository
 from eval_skills.engine.rescoring.basis import scoring_basis
+from eval_skills.engine.stored_runs.run_ids import is_yet_to_come
 from eval_skills.scorers import TaskScoring
+
+Dated = TypeVar("Dated")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,17 +65,17 @@ def _stored_plan(request: BackfillRequest, store: Store) -> BackfillPlan:
     runs = [(run_id, store.find_manifest(run_id)) for run_id in store.run_ids() if run_id in landed]
     runs = without_parts(runs, _about, lambda run: run[1].origin if run[1] else None)
     inside = [each for each in runs if _is_inside(started_at(each[0]), request.since, request.until)]
+    inside, early = _begun(inside, lambda run: started_at(run[0]), request)
     left_open = [run_id for run_id, _ in inside if run_id in unfinished]
     pruned = [run_id for run_id in _without_items(store) if _is_inside(started_at(run_id), request.since, request.until)]
-    gone = f"{plural(len(pruned), 'run')} left out: the items were deleted, and only reports are left" if pruned else ""
+    left_out = [f"{plural(len(pruned), 'run')} left out: the items were deleted, and only reports are left"] if pruned else []
+    left_out += [f"{plural(early, 'run')} left out: {_TO_COME}"] if early else []
     if not inside:
         held = _span([run_id for run_id, _ in runs])
-        raise UsageError(f"no run of the store {store.path} is from this time; it holds {held}{gone and f'; {gone}'}")
+        raise UsageError("; ".join([f"no run of the store {store.path} is from this time; it holds {held}", *left_out]))
     maker = StoredRuns(request, store)
     sources = [source for each in inside if each[0] not in unfinished and (source := maker.source(*each)) is not None]
-    remarks = list(dict.fromkeys(maker.remarks))
-    if gone:
-        remarks.append(gone)
+    remarks = [*dict.fromkeys(maker.remarks), *left_out]
     if left_open:
         remarks.append(f"{plural(len(left_open), 'run')} left out: unfinished; the last is {left_open[-1]}")
     if not sources:
@@ -97,14 +101,15 @@ def _replay_plan(request: BackfillRequest, store: Store) -> BackfillPlan:
     confinement_asked(base).check()
     basis = scoring_basis(request.scoring(), base)
     repository = Repository(Path(request.skills_repo or ""))
-    if request.every == "tag":
-        found = repository.tags(request.since, request.until)
-    else:  # the last commit of each period
-        commits = repository.commits(request.since, request.until)
-        found = list({period_at(request.every, each.moment, None).name: each for each in commits}.values())
+    of = repository.tags if request.every == "tag" else repository.commits
+    found, early = _begun(of(request.since, request.until), lambda each: each.moment, request)
+    remarks = [f"{plural(early, 'commit')} left out: {_TO_COME}"] if early else []
+    if request.every != "tag":  # the last commit of each period
+        last = {period_at(request.every, each.moment, None).name: each for each in found}
+        found = sorted(last.values(), key=lambda each: each.moment)
     if not found:
         what = "commit with a tag" if request.every == "tag" else "commit"
-        raise UsageError(f"no {what} of {repository.path} is from this time")
+        raise UsageError("; ".join([f"no {what} of {repository.path} is from this time", *remarks]))
     if not any(repository.holds(each.commit, request.skills_path) for each in found):
         raise UsageError(f"--skills-path {request.skills_path}: no revision of {repository.path} from this time has it")
     options = {"runs": base.runs, "timeoutMs": base.timeout_ms, "expectation": basis.expectation, "path": request.skills_path}
@@ -113,10 +118,18 @@ def _replay_plan(request: BackfillRequest, store: Store) -> BackfillPlan:
         options["confinement"] = {name: held[name] for name in held if name != "hidden"}
     sources = [Source(each.commit, each.moment, digest_of_json({"commit": each.commit, **options})) for each in found]
     grouped = [(period_at(request.every, source.moment, each.tag), [source]) for source, each in zip(sources, found, strict=True)]
-    remarks = []
     if repository.is_shallow:
         remarks.append(f"{repository.path} is a shallow repository: revisions that it does not have are left out")
     return BackfillPlan(request, store, digested(request, store, grouped, []), remarks=remarks, scorings=basis.scorings)
+
+
+_TO_COME = "of a time to come, so a clock was or is wrong; --until with a later day takes what is from then, too"
+
+
+def _begun(found: list[Dated], moment_of: Callable[[Dated], datetime], request: BackfillRequest) -> tuple[list[Dated], int]:
+    """Those that are not of a time to come, and how many are; where the request says until when, all are kept."""
+    begun = [each for each in found if request.until is not None or not is_yet_to_come(moment_of(each))]
+    return begun, len(found) - len(begun)
 
 
 def _about(run: tuple[str, Manifest | None]) -> str | None:

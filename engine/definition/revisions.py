@@ -62,14 +62,15 @@ class Repository:
         self._identity = str((self.path / common).resolve()) if common else folder
 
     def commits(self, since: datetime | None, until: datetime | None) -> list[Revision]:
-        """HEAD and its first parents, since ≤ committer's date < until, oldest first.
+        """HEAD and its first parents, since ≤ committer's date < until, in the order of the history: each after its parent, also
+        where both are of one second, as a rebase makes them, or a clock was set back in between.
 
         Raises:
             InputError: there is no commit at all.
         """
         listed = self._text("log", "--first-parent", "--format=%H %ct", "HEAD", "--")
-        found = [Revision(commit, _moment(seconds)) for commit, seconds in (line.split() for line in listed.splitlines())]
-        return _within(found, since, until)
+        lines = (line.split() for line in reversed(listed.splitlines()))
+        return _within([Revision(commit, _moment(seconds)) for commit, seconds in lines], since, until)
 
     def tags(self, since: datetime | None, until: datetime | None) -> list[Revision]:
         """The commits that have a tag, since ≤ committer's date < until, oldest first; tags of other things are left out."""
@@ -83,7 +84,7 @@ class Repository:
                 kind, commit, seconds = kind_behind, commit_behind, seconds_behind
             if kind == "commit":
                 found.append(Revision(commit, _moment(seconds), name))
-        return _within(found, since, until)
+        return sorted(_within(found, since, until), key=lambda each: (each.moment, each.tag or ""))
 
     def commit_of(self, revision: str) -> str:
         """The commit that a revision such as ``HEAD~1``, a branch, a tag or an abbreviated id stands for.
@@ -199,8 +200,7 @@ def _lock(place: Path) -> int | None:
 
 
 def _within(found: Sequence[Revision], since: datetime | None, until: datetime | None) -> list[Revision]:
-    kept = [each for each in found if (since is None or each.moment >= since) and (until is None or each.moment < until)]
-    return sorted(kept, key=lambda each: (each.moment, each.tag or ""))
+    return [each for each in found if (since is None or each.moment >= since) and (until is None or each.moment < until)]
 
 
 def _moment(seconds: str) -> datetime:

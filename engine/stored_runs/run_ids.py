@@ -39,7 +39,12 @@ def resolve_run_id(store: Store, given: str, purpose: str) -> str:
 
 def is_to_come(run_id: str) -> bool:
     """Whether a run, or a night, began in the future by its id: a clock was or is wrong."""
-    return started_at(run_id) - datetime.now(UTC) >= _CLOCKS_DIFFER
+    return is_yet_to_come(started_at(run_id))
+
+
+def is_yet_to_come(moment: datetime) -> bool:
+    """Whether an aware moment is in the future, by more than clocks of several machines differ."""
+    return moment - datetime.now(UTC) >= _CLOCKS_DIFFER
 
 
 def begun_by_now(store: Store, run_id: str) -> str:

@@ -69,6 +69,16 @@ def test_runs_whose_items_were_deleted_are_left_out_and_counted(store: Store, da
 
 
 @pytest.mark.slow
+def test_a_run_of_a_time_to_come_is_left_out_unless_it_is_asked_for(store: Store, landed_run: LandedRun) -> None:
+    landed_run(RIGHT, at=START)
+    landed_run(WRONG, at=START.replace(year=2099))
+    summary = backfill(store)
+    assert [row["period"] for row in summary.rows] == ["2026-03-01"]
+    assert any(remark.startswith("1 run left out: of a time to come") for remark in summary.remarks)
+    assert len(backfill(store, until=START.replace(year=2100)).rows) == 2
+
+
+@pytest.mark.slow
 def test_a_run_of_several_versions_of_a_skill_says_so(store: Store, landed_run: LandedRun) -> None:
     landed_run(RIGHT, at=START)
     landed_run(RIGHT, at=START + DAY, t0={"skill_digest": "of other files"})

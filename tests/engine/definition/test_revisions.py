@@ -70,6 +70,12 @@ class TestListing:
             (second, datetime(2026, 3, 3, tzinfo=UTC)),
         ]
 
+    @pytest.mark.parametrize("second", ["2026-03-01T12:00:00Z", "2026-03-01T11:00:00Z"], ids=["one-second", "clock-set-back"])
+    def test_a_commit_comes_after_its_parent(self, folder: Path, commit: Commit, second: str) -> None:
+        """Of a day the last is what stood there in the end; a rebase makes many commits in one second."""
+        made = [commit("1", "2026-03-01T12:00:00Z"), commit("2", second)]
+        assert [each.commit for each in Repository(folder).commits(None, None)] == made
+
     def test_since_is_inside_and_until_is_not(self, folder: Path, commit: Commit) -> None:
         made = [commit(str(day), f"2026-03-0{day}T00:00:00Z") for day in (1, 2, 3)]
         found = Repository(folder).commits(datetime(2026, 3, 2, tzinfo=UTC), datetime(2026, 3, 3, tzinfo=UTC))
