@@ -42,6 +42,7 @@ def history_command(
     """List past runs, newest first, and how to continue the unfinished ones.
 
     A run is unfinished when it was interrupted, and stopped when it reached one of its limits; what it had finished is kept.
+    One whose items have landed and whose reports are missing is listed with "no reports", and the command that makes them anew.
     One of a night that was interrupted goes on with that night, also where the night ended between two runs. Behind the items of
     a run that was asked only some of its benchmark's tasks stands (part). Where there is room, a column says what changed since
     the run before it of the same benchmark and skill: skill, adapter, benchmark, scorer, judge, option, version, environment,
@@ -126,6 +127,7 @@ def _entry(run: PastRun, store: Store, changes: RunChanges | None) -> dict[str, 
         "bestCompletion": run.best_completion,
         "state": run.state,
         "stopped": run.stopped,
+        "lacksReports": run.lacks_reports,
         "origin": run.origin,
         "judging": [_judged(each) for each in run.judging] or None,
         "effect": _effect_document(run),
@@ -178,6 +180,10 @@ def _show(runs: list[PastRun], store: Store, changes: Mapping[str, RunChanges], 
             interrupted[command] = interrupted.get(command, False) or run.state == "unfinished"
         elif run.state == "unfinished" and _worked_at(run, store) is None:
             current().say(f"{run.run_id} {_why_not(run, store)}", style="yellow")
+    if without := [run.run_id for run in runs if run.lacks_reports]:
+        said = f"{without[0]} has" if len(without) == 1 else f"{without[0]} and {len(without) - 1} more have"
+        again = f"eval-skills store verify --repair --store {quote(store.path)}"
+        current().say(f"{said} no reports, so no figures; make them anew from the items with  {again}", style="yellow")
     for command, is_interrupted in interrupted.items():  # between two of its runs, a night that goes on looks like one that ended
         head = "continue with" if is_interrupted else "a night has no verdicts yet; unless it still goes on, continue with"
         current().say(f"{head}  {command}", style="yellow")
@@ -240,6 +246,12 @@ def _changed(changes: RunChanges | None) -> str:
     return numbers.UNKNOWN if changes is None else ", ".join(changes.kinds) or "nothing"
 
 
+def _state(run: PastRun) -> str:
+    if run.lacks_reports:
+        return "no reports"
+    return run.state if run.stopped is None else f"stopped: {run.stopped}"
+
+
 def _cells(run: PastRun) -> dict[str, str]:
     from eval_skills.reporting import numbers
 
@@ -256,5 +268,5 @@ def _cells(run: PastRun) -> dict[str, str]:
         "skills": skills,
         "items": items if run.origin != "part" else f"{items} (part)",
         "best": numbers.rate(run.best_completion),
-        "state": run.state if run.stopped is None else f"stopped: {run.stopped}",
+        "state": _state(run),
     }

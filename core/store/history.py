@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from eval_skills.core.errors import InputError, RunError, UsageError
 from eval_skills.core.store.effects import EFFECT_COLUMNS, EffectPoint, effects_in
-from eval_skills.core.store.missing import name_missing
+from eval_skills.core.store.missing import name_missing, without_reports
 from eval_skills.core.store.store import COMPLETION, is_own, known_completion
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class PastRun:
     `items` is how many have a result: landed ones, and of an unfinished run those in its journal; None: that is damaged.
     `benchmark` and `planned_items` are None where neither manifest nor reports know them. `best_completion`, in [0, 1], is that
     of its best skill; None where the run has no report, or none of its items a verdict. `judging` is that of its skills about
-    which a model was asked.
+    which a model was asked. `lacks_reports`: its items have landed and its reports are not there.
     `experiment` is None where its skills are not the arms of one. `stopped` names the limit of the run that left items of it,
     as ``cost limit``; None where none did.
     """
@@ -71,6 +71,7 @@ class PastRun:
     judging: list[PastJudging] = field(default_factory=list)
     experiment: PastExperiment | None = None
     stopped: str | None = None
+    lacks_reports: bool = False
 
 
 def past_runs(
@@ -107,7 +108,8 @@ def past_runs(
     run_ids = [row["run_id"] for row in kept]
     reports = _reports_by_run(store, run_ids) if reports is None else reports
     landed = store.tables.landed_rows(run_ids)
-    return [_past_run(store, row, reports.get(row["run_id"], []), landed) for row in kept]
+    lacking = {run_id for run_id, _ in without_reports(store)}
+    return [_past_run(store, row, reports.get(row["run_id"], []), landed, lacking) for row in kept]
 
 
 def is_meant(name: str | None, keys: Iterable[str | None]) -> bool:
@@ -143,7 +145,9 @@ def _identify(row: _Row, reports: list[_Row]) -> None:
         row["origin"] = reports[0]["origin"]
 
 
-def _past_run(store: Store, row: _Row, reports: list[_Row], landed: Mapping[str, int | None]) -> PastRun:
+def _past_run(
+    store: Store, row: _Row, reports: list[_Row], landed: Mapping[str, int | None], lacking: Collection[str]
+) -> PastRun:
     names = ("run_id", "started_at", "state", "benchmark", "skills", "planned_items", "stopped")
     return PastRun(
         **{name: row[name] for name in names},
@@ -152,6 +156,7 @@ def _past_run(store: Store, row: _Row, reports: list[_Row], landed: Mapping[str,
         best_completion=max((rate for report in reports if (rate := known_completion(report)) is not None), default=None),
         judging=[_judging(report) for report in reports if any(report[name] is not None for name in _JUDGING)],
         experiment=_experiment(row["experiment"], reports),
+        lacks_reports=row["run_id"] in lacking,
     )
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import time
 from typing import TYPE_CHECKING
 
 from eval_skills.core.errors import InputError
-from eval_skills.core.store.layout import JOURNAL, is_run_id
+from eval_skills.core.store.layout import JOURNAL, is_run_id, start_date
 from eval_skills.core.store.retention import PRUNED
 
 if TYPE_CHECKING:
@@ -16,24 +17,53 @@ if TYPE_CHECKING:
     from eval_skills.core.store.store import Store
 
 GONE = "it has landed, and is gone"
+NO_REPORTS = "these reports are not there, though their items are"
 
 BROKEN = ".broken"
 """What is appended to the name of a damaged file that was put aside: no reader takes it for a landed one."""
+
+LANDING_S = 600.0
+"""The reports of a run whose items landed so long ago, and are not there, are not being made any more."""
 
 NAMED = 3
 """How many missing files are named one by one; of more, their number and the first."""
 
 
 def name_missing(store: Store, *names: TableName) -> None:
-    """Tell of landed items and reports that are gone (`Tables.tell`), once for each file. Of the other tables none is missed; see
-    `verify`.
+    """Tell of landed items and reports that are gone (`Tables.tell`), once for each file, and of reports that never were beside
+    their items, as where only one of the two was copied here. Of the other tables none is missed; see `verify`.
     """
-    found = [path for name in names for _, path in missing_files(store, name, store.tables.known_digests())]
+    found = {path: GONE for name in names for _, path in missing_files(store, name, store.tables.known_digests())}
+    if "reports" in names:
+        found |= {path: NO_REPORTS for _, path in without_reports(store) if path not in found}
     if len(found) <= NAMED:
-        for path in found:
-            store.tables.name_damaged(path, InputError(GONE))
+        for path, problem in found.items():
+            store.tables.name_damaged(path, InputError(problem))
     else:
-        store.tables.name_damaged(found[0], InputError(f"it and {len(found) - 1} more have landed, and are gone"))
+        store.tables.name_damaged(next(iter(found)), InputError(f"it and {len(found) - 1} more files are missing"))
+
+
+def without_reports(store: Store) -> Iterator[tuple[str, str]]:
+    """The runs that have ended and of which only the items are here: run id, and where the reports should be. Not those of which
+    they were put aside, or which may just be landing: the reports follow the items.
+    """
+    if store.layout.address is not None:
+        return
+    there = store.tables.files("reports").keys() | {run_id for run_id, _ in store.tables.misplaced("reports")}
+    for run_id, items in store.tables.files("items").items():
+        if run_id in there or os.path.exists(store.layout.run_file(run_id, JOURNAL)) or is_landing(items):
+            continue
+        path = f"{store.layout.root}/{store.layout.table_file('reports', start_date(run_id), run_id)}"
+        if not os.path.exists(f"{path}{BROKEN}"):
+            yield run_id, path
+
+
+def is_landing(items: str) -> bool:
+    """Whether the reports that are not beside these items may just be being made."""
+    try:
+        return time.time() - os.stat(items).st_mtime < LANDING_S
+    except OSError:  # another process has just pruned it
+        return False
 
 
 def missing_files(store: Store, name: TableName, known: Collection[str]) -> Iterator[tuple[str, str]]:

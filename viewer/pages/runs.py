@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from eval_skills.core.errors import InputError, RunError
+from eval_skills.core.store.missing import is_landing
 from eval_skills.core.viewer_pages import run_page, skill_page
 from eval_skills.viewer.live import is_written
 from eval_skills.viewer.page import PLACES, TablesPage
@@ -125,24 +124,13 @@ def _places(*titles: str) -> list[int]:
 def _say_what_is_going_on(rows: list[list[Any]], store: Store) -> None:
     """The store knows runs that have not finished; whether somebody works on one is known to this machine alone.
 
-    One whose items have just landed is ``landing`` until its reports, which have all other figures, have landed as well.
+    One whose items have just landed is ``landing`` until its reports, which have all other figures, have landed as well,
+    and after a while they are missing.
     """
     run, state, cost = _places("Run", "State", "Cost")
     for row in rows:
         if row[state] != "finished":
             if is_written(store.journal_path(row[run])):
                 row[state] = "running"
-        elif row[cost][2] is None and _has_just_landed(store, row[run]):
-            row[state] = "landing"
-
-
-LANDING_S = 600.0
-"""The reports of a run that has landed so long ago, and are not there, are not being made any more."""
-
-
-def _has_just_landed(store: Store, run_id: str) -> bool:
-    path = store.tables.files("items", [run_id]).get(run_id)
-    try:
-        return path is not None and time.time() - Path(path).stat().st_mtime < LANDING_S
-    except OSError:  # it is in object storage, or has just been pruned
-        return False
+        elif row[cost][2] is None and (items := store.tables.files("items", [row[run]]).get(row[run])) is not None:
+            row[state] = "landing" if is_landing(items) else "no reports"

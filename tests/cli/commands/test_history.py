@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
@@ -17,6 +18,7 @@ from eval_skills.engine.triggers.experiment import PROVENANCE as TRIGGERS
 from tests.tables import each_row
 
 Run = Callable[..., Any]
+LONG_AGO = 1_700_000_000
 FIRST, SECOND, THIRD = "20260101T100000Z-0001", "20260102T100000Z-0002", "20260103T100000Z-0003"
 
 
@@ -54,7 +56,7 @@ def test_a_run_says_how_far_and_how_well_it_went(run_here: Run) -> None:
     third, second, first = run_here("history", "--json").json
     assert first == {
         "runId": FIRST, "startedAt": "2026-01-01T10:00:00+00:00", "benchmark": "sums@2.0.0", "skills": ["adder@1.0.0"],
-        "items": 4, "plannedItems": 4, "bestCompletion": 1.0, "state": "finished", "stopped": None,
+        "items": 4, "plannedItems": 4, "bestCompletion": 1.0, "state": "finished", "stopped": None, "lacksReports": False,
         "origin": "run", "judging": None, "effect": None, "changes": None, "resume": None,
     }  # fmt: skip
     assert second["bestCompletion"] == 0.25
@@ -203,6 +205,26 @@ def test_a_run_whose_manifest_is_gone_is_known_by_its_reports(place: Any, run_he
     entry = run_here("history", "--json").json[-1]
     assert (entry["skills"], entry["benchmark"], entry["items"]) == (["adder@1.0.0"], "sums@2.0.0", 4)
     assert entry["plannedItems"] is None
+
+
+def test_a_landed_run_without_reports_says_what_is_missing_and_what_to_do(place: Any, run_here: Run) -> None:
+    """As where only one of the two tables was copied here, and no list of digests says that there was another."""
+    store = place.folder / "eval-store"
+    (reports,) = store.glob(f"reports/*/{FIRST}.parquet")
+    reports.unlink()
+    (store / "digests.jsonl").unlink()
+    assert not run_here("history", "--json").json[-1]["lacksReports"], "it may just be landing"
+    (items,) = store.glob(f"items/*/{FIRST}.parquet")
+    os.utime(items, (LONG_AGO, LONG_AGO))
+    result = run_here("history")
+    assert "no reports" in next(line for line in result.out.splitlines() if line.startswith(FIRST))
+    again = f"make them anew from the items with eval-skills store verify --repair --store {store}"
+    assert f"{FIRST} has no reports, so no figures; {again}" in " ".join(result.out.split())
+    assert f"{FIRST}.parquet: these reports are not there, though their items are" in result.err
+    assert [run["lacksReports"] for run in run_here("history", "--json").json] == [False, False, True]
+    assert f"{FIRST}.parquet: these reports are not there" in run_here("trend").err, "a point is not just left out"
+    assert run_here("store", "verify", "--repair").code == 0
+    assert [run["lacksReports"] for run in run_here("history", "--json").json] == [False, False, False]
 
 
 def test_no_match_is_said(place: Any, run_here: Run) -> None:

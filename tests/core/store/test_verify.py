@@ -222,7 +222,7 @@ def test_many_files_that_are_gone_are_one_line(landed: Store, make_report: Calla
         file_of(landed, "reports", run_id).unlink()
     landed.history()
     (line,) = told
-    assert line.endswith("-0000.parquet: it and 3 more have landed, and are gone; see eval-skills store verify")
+    assert line.endswith("-0000.parquet: it and 3 more files are missing; see eval-skills store verify")
 
 
 @pytest.mark.slow
