@@ -89,7 +89,9 @@ class Cases:
     def _enough(self, case: Case, outcome: Outcome) -> str | None:
         """In words, that the completion rate holds, so that the task need not pass; None where it must, or has no result."""
         floor, rate = case.declaration.min_completion, outcome.report.summary.completion_rate
-        if floor is None or case.task_id is None or not self.is_gated(case) or outcome.may_have_called_one or not outcome.results:
+        if floor is None or not isinstance(outcome, TaskOutcome) or not self.is_gated(case):
+            return None
+        if outcome.may_have_called_one or outcome.is_open or not outcome.results:
             return None
         if not CompletionOutcome(min_completion=floor, report=outcome.report).is_enough:
             return None

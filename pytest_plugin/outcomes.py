@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -50,6 +51,11 @@ class TaskOutcome:
         unknown = self.report.summary.forbidden_unknown_items and any(map(_is_unknown, self.results))
         return self.called_a_forbidden_tool or bool(unknown)
 
+    @property
+    def is_open(self) -> bool:
+        """Whether a run has no verdict because a model failed, the one that judges or the one that plays the user."""
+        return any(map(_is_open, self.results))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _OfAllTasks:
@@ -87,10 +93,10 @@ class CompletionOutcome(_OfAllTasks):
 
     @property
     def passed(self) -> bool:
-        """Whether it `is_enough`, and no run is known or may be feared to have called a forbidden tool: the cases of the tasks,
-        which say so too, may have been left out.
+        """Whether it `is_enough`, no run is known or may be feared to have called a forbidden tool, and no model failed that was
+        to judge one or to play its user: the cases of the tasks, which say so too, may have been left out.
         """
-        return self.is_enough and not self.may_have_called_one
+        return self.is_enough and not self.may_have_called_one and not self._open
 
     @property
     def is_enough(self) -> bool:
@@ -105,7 +111,20 @@ class CompletionOutcome(_OfAllTasks):
         asked = f"{numbers.rate(self.min_completion)} completion is asked for"
         nothing = [f"{self.report.skill_key} has no item with a verdict"] if not self.report.summary.has_verdict else []
         feared = [result for result in self.results if result.passed and _is_unknown(result)]
-        return "\n".join([asked, *nothing, *self._about_calls(), self.report.explanation, *explained(feared)])
+        return "\n".join([asked, *nothing, *self._about_calls(), *self._open, self.report.explanation, *explained(feared)])
+
+    @property
+    def _open(self) -> list[str]:
+        """How many items have no verdict because a model failed, a line for each kind; a report that lists no items knows of the
+        judge's alone.
+        """
+        kinds = Counter(result.error_kind for result in self.results)
+        unjudged, unsimulated = self.report.summary.unjudged_items or kinds["judge"], kinds["simulator"]
+        judge, user = (
+            f"{plural(unjudged, 'item')} could not be judged",
+            f"the simulated user failed in {plural(unsimulated, 'item')}",
+        )
+        return [line for line, count in ((judge, unjudged), (user, unsimulated)) if count]
 
     def _about_calls(self) -> list[str]:
         summary = self.report.summary
@@ -143,6 +162,10 @@ def _is_unknown(result: TaskResult) -> bool:
     """Whether what the run called decides and is unknown: of its answer, or of an attempt before that, which is a remark."""
     reasons = (reason for reason in result.reasons if reason.code == TOOL_CALLS_UNKNOWN)
     return any(not reason.informational or reason.where.endswith(OF_THE_GATE) for reason in reasons)
+
+
+def _is_open(result: TaskResult) -> bool:
+    return result.error_kind in ("judge", "simulator")
 
 
 def _failures_of(results: Iterable[TaskResult]) -> set[str]:

@@ -11,6 +11,7 @@ import pytest
 
 from eval_skills.engine.evaluation import summary
 from eval_skills.engine.stored_runs import reports
+from tests.scripted_model import ScriptedModel, failure, verdict
 
 if TYPE_CHECKING:
     from tests.pytest_plugin.conftest import Project
@@ -99,6 +100,32 @@ def test_no_completion_is_enough_where_no_item_has_a_verdict(project: Project) -
     pytester.makepyfile(marked("test_sums", *BUSY, "min_completion=0"))
     pytester.runpytest_inprocess("--junitxml=j.xml").assert_outcomes(failed=3)
     assert "sayer@1.0.0 has no item with a verdict" in cases_in(pytester)["test_sums[completion]"][1]
+
+
+@pytest.mark.parametrize(
+    ("lost", "kind", "said"),
+    [
+        pytest.param({"inputData": {"task": "lost", "say": "4"}}, "judge", "1 item could not be judged", id="judge"),
+        pytest.param({"user": {"goal": "lost"}}, "simulator", "the simulated user failed in 1 item", id="user"),
+    ],
+)
+def test_no_completion_is_enough_where_a_model_failed(project: Project, lost: Any, kind: str, said: str) -> None:
+    pytester = project(right="4", wrong="5")
+    judged = {"evaluator": {"type": "llm_judge", "criteria": "It is right."}}
+    benchmark = json.loads((pytester.path / "sums.json").read_text())
+    (pytester.path / "sums.json").write_text(
+        json.dumps(benchmark | {"tasks": [*benchmark["tasks"], {"id": "lost", **judged, **lost}]})
+    )
+    with ScriptedModel() as model:
+        model.otherwise = lambda asked: failure(422, "not this one") if "lost" in asked.prompt else verdict()
+        llm = {"model": "openai/scripted", "apiBase": model.url, "cacheDir": str(pytester.path / "cache")}
+        pytester.makepyfile(marked("test_sums", *BUSY, "min_completion=0.3", f"llm={llm}"))
+        ended = pytester.runpytest_subprocess("--junitxml=j.xml", timeout=300)  # litellm cannot be imported twice
+    ended.assert_outcomes(passed=1, xfailed=1, failed=2)
+    cases = cases_in(pytester)
+    assert [name for name, (ended, _, _) in cases.items() if ended == "failure"] == ["test_sums[lost]", "test_sums[completion]"]
+    assert f"lost#1 error ({kind})" in cases["test_sums[lost]"][1]
+    assert f"30.0 % completion is asked for\n{said}\nsayer@1.0.0" in cases["test_sums[completion]"][1]
 
 
 FAILURES = """
