@@ -34,8 +34,8 @@ _GOOD, _ACCEPTABLE = 0.2, 0.4
 class JudgeKnowledge:
     """What is known of judges: who judges each task, how far each agrees with people, and what each preferred, by its model.
 
-    `claims` are who verifies the claims of each task's answers, apart from its verdict. `changed` names, by judge, what of the
-    benchmark changed since it was calibrated, in words: what was learnt there of its mistakes does not hold of other criteria.
+    `claims` are who verifies the claims of each task's answers, apart from its verdict. `changed` says, by judge, what changed
+    between its calibration and these items, and what to do: what was learnt there of its mistakes does not hold of others.
     """
 
     by_task: Mapping[str, Judge]
@@ -111,7 +111,7 @@ def _calibration(judge: Judge, known: JudgeKnowledge, version: str) -> tuple[Cal
     if calibration.benchmark_version != version:
         return None, f"{judge[0]} was calibrated on version {calibration.benchmark_version} of this benchmark; calibrate it again"
     if (changed := known.changed.get(judge)) is not None:
-        return None, f"{judge[0]} was calibrated before {changed} changed; calibrate it again"
+        return None, changed
     return calibration, calibration.uncorrectable
 
 

@@ -23,7 +23,7 @@ from eval_skills.engine.definition.benchmark import (
     with_every_task,
 )
 from eval_skills.engine.definition.request import EvaluateRequest
-from eval_skills.engine.definition.scoring import judges_by_task, judges_of
+from eval_skills.engine.definition.scoring import judges_by_task, judges_of, scoring_digests
 from eval_skills.engine.judging.outcome import QUALITY, failed_judging, going_on, judging_lines, refuse_half_judged
 from eval_skills.engine.judging.preflight import check_judges_ready
 from eval_skills.engine.stored_runs.reports import recorded_request
@@ -50,7 +50,9 @@ def read_stored_verdicts(store: Store, request: CalibrateRequest, labels: Sequen
         raise InputError(f"run {run_id} has no finished item", source=store.path)
     if (was := results[0].benchmark_id) != benchmark.id:
         raise InputError(f"run {run_id} evaluated {was}, not {benchmark.id}", source=store.path)
-    same = digests_of_the_same(benchmark, folder)
+    same = digests_of_the_same(benchmark, folder) | {
+        name: frozenset({digest}) for name, digest in scoring_digests(scored.scorings).items()
+    }
     judged = [_stored(label, item, judges, same) for label, item in matched(labels, results, request.labels, run_id)]
     return LabelledAnswers(benchmark, benchmark_digests(benchmark, folder)["benchmark"], judged, run_id)
 
@@ -63,6 +65,8 @@ def _stored(
         return JudgedLabel(label, why="its task was changed since")
     if judge is None:
         return JudgedLabel(label, why=NO_MODEL)
+    if item.scoring_digest not in (None, *same.get(f"scoring/{item.task_id}", ())):  # the version of the prompt, for one
+        return JudgedLabel(label, why="what judges its task was changed since")
     return JudgedLabel.of(label, judge, item.status, item.reasons, item.dimensions.get(QUALITY, item.score), item.passed)
 
 

@@ -14,7 +14,7 @@ from eval_skills.core.models import Benchmark, ItemResult, Reason, SkillCompleti
 from eval_skills.core.text import first_of, one_line, plural
 from eval_skills.engine.definition.benchmark import build_scorings
 from eval_skills.engine.definition.request import EvaluateRequest
-from eval_skills.engine.definition.scoring import judges_by_task
+from eval_skills.engine.definition.scoring import judges_by_task, scoring_digests
 from eval_skills.reporting import numbers
 from eval_skills.reporting.judging import KEY
 from eval_skills.scorers import TaskScoring
@@ -216,12 +216,16 @@ def add_judge_figures(
 
     benchmark_id = str(items["benchmark_id"].iloc[0]) if "benchmark_id" in items else reports[0].benchmark_id
     version = str(reports[0].evaluator_metadata.get("benchmarkVersion", ""))
-    chosen = {
-        judge: _fitting(known, _judged_by(judge, by_task, items), store)
-        for judge, known in all_calibrations(store, benchmark_id, version).items()
-    }
+    known_of = all_calibrations(store, benchmark_id, version)
+    chosen = {judge: _fitting(known, _judged_by(judge, by_task, items), store) for judge, known in known_of.items()}
     calibrations = {judge: calibration for judge, (calibration, _) in chosen.items()}
-    changed = {judge: what for judge, (_, what) in chosen.items() if what is not None}
+    changed = {
+        judge: f"{judge[0]} was calibrated before {what} changed; calibrate it again"
+        for judge, (_, what) in chosen.items()
+        if what is not None
+    }
+    if known_of:
+        changed |= _judged_otherwise(items, scorings, by_task)
     known = JudgeKnowledge(by_task, calibrations, judged_pairs(store, benchmark_id), claims, changed)
     completed = []
     for report in reports:
@@ -236,6 +240,23 @@ def add_judge_figures(
             report = report.model_copy(update={"evaluator_metadata": metadata, "token_cost": cost, "summary": summary})
         completed.append(report)
     return completed
+
+
+def _judged_otherwise(
+    items: pd.DataFrame, scorings: Mapping[str, TaskScoring], by_task: Mapping[str, tuple[str, str]]
+) -> dict[tuple[str, str], str]:
+    """By judge, that verdicts among these items are not what it makes today: another version of its prompt made them, say."""
+    if "scoring_digest" not in items:
+        return {}
+    digests, found = scoring_digests(scorings), dict[tuple[str, str], set[str]]()
+    for task, digest in sorted({*zip(items["task_id"], items["scoring_digest"].fillna(""), strict=True)}):
+        if digest and task in by_task and digest != digests[f"scoring/{task}"]:
+            found.setdefault(by_task[task], set()).add(task)
+    return {
+        judge: f"what judges {'task' if len(tasks) == 1 else 'tasks'} {first_of(sorted(tasks), 3)} changed since these answers "
+        "were judged; judge them again with eval-skills rescore"
+        for judge, tasks in found.items()
+    }
 
 
 def _judged_by(judge: tuple[str, str], by_task: Mapping[str, tuple[str, str]], items: pd.DataFrame) -> pd.DataFrame:

@@ -50,7 +50,7 @@ FIGURE_COLUMNS = (
     *DIMENSIONS, "forbidden_tools_called", "forbidden_unknown", "judge_requests", "user_requests", "user_tokens", "user_cost_usd",
 )  # fmt: skip
 
-JUDGED_COLUMNS = ("benchmark_id", "benchmark_digest", "task_digest", "dimensions", "reasons", "judge_agreement")
+JUDGED_COLUMNS = ("benchmark_id", "benchmark_digest", "task_digest", "scoring_digest", "dimensions", "reasons", "judge_agreement")
 """The further columns that the figures of judges need: everything but the answers, so a large run has no length bias."""
 
 

@@ -163,6 +163,12 @@ class TestOfAStoredRun:
         left_out = {"its verdict was known before a model was asked", "it ended in an error"}
         assert {f"1 label left out: {why}" for why in left_out} <= set(outcome.remarks)
 
+    def test_verdicts_of_what_judges_no_more_are_not_those_of_todays_judge(self, run: Any, labelled: Any) -> None:
+        outcome = labelled(labels(passed=5), run_id=run(t9={"scoring_digest": "sha256:of-another-version"}))
+        [found] = outcome.calibrations.values()
+        assert (found.labels, found.unjudged) == (9, 1)
+        assert "1 label left out: what judges its task was changed since" in outcome.remarks
+
     @pytest.mark.parametrize(
         ("rows", "message"),
         [

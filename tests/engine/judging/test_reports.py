@@ -374,6 +374,27 @@ def test_a_calibration_of_other_criteria_corrects_nothing(
 
 
 @pytest.mark.slow
+def test_a_calibration_of_another_prompt_corrects_nothing_that_was_judged_before(
+    model: ScriptedModel, judged: Judged, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tasks = {f"t{n}": by() for n in range(10)}
+    model.otherwise = lambda asked: verdict(0.0 if any(f"t{n}" in asked.prompt for n in range(4)) else 1.0)
+    run_id = judged(tasks).run_id
+    monkeypatch.setattr("eval_skills.scorers.judging.model.PROMPT_VERSION", "2")
+    judged(tasks)
+    store, labels = next(tmp_path.rglob("runs")).parent, tmp_path / "labels.csv"
+    labels.write_text("task_id,label\n" + "".join(f"t{n},{float(n >= 4)}\n" for n in range(10)))
+    calibrate_judge(CalibrateRequest(labels=str(labels), store=str(store), run_id="latest"))
+    later, earlier = (figures_in(read_source(each, str(store)).reports[0]) for each in ("latest", run_id))
+    assert later is not None
+    assert later.corrected_completion is not None
+    assert earlier is not None
+    assert (earlier.corrected_completion, earlier.judges[0].calibration) == (None, None)
+    said = "what judges tasks t0, t1, t2 and 7 more changed since these answers were judged; judge them again with eval-skills"
+    assert earlier.corrected_reason == f"{said} rescore"
+
+
+@pytest.mark.slow
 def test_reports_that_are_made_anew_have_what_judging_came_to(model: ScriptedModel, judged: Judged) -> None:
     """Where no tokens are counted, only the run's request says that a model judged."""
     model.otherwise = Says({"reasoning": "r", "score": 1.0}, usage=None)
