@@ -4,21 +4,28 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from pydantic import PrivateAttr
 
 from eval_skills.adapters.python.host.errors import a_type
+from eval_skills.api.options import as_read, path_given, store_path
 from eval_skills.api.result import EvaluationResult
 from eval_skills.core.diff.diff import EQUIVALENCE_MARGIN, SIGNIFICANCE, diff_reports
 from eval_skills.core.diff.model import MissingRule, ReportDiff
+from eval_skills.core.documents.loading import validate_options
 from eval_skills.core.errors import UsageError
 from eval_skills.core.models import SkillCompletionReport
+from eval_skills.core.models.base import Model
 from eval_skills.core.store import Store
 from eval_skills.core.store.layout import DEFAULT_ROOT
 
 Side: TypeAlias = EvaluationResult | SkillCompletionReport | Iterable[SkillCompletionReport] | str | os.PathLike[str]
 """A result, a report or several, the path of a JSON report, a run id, or ``latest``."""
+
+
+class _Pairs(Model):
+    mapping: dict[str, str] | None
 
 
 class Comparison(ReportDiff):
@@ -60,6 +67,9 @@ class Comparison(ReportDiff):
         return [f"no skill is on both sides, so nothing was compared; say which took the place of which: {pair}"]
 
 
+_VALID = "give a result of evaluate, reports, the path of a JSON report, or a run id"
+
+
 def compare(
     result: Side,
     baseline: Side,
@@ -84,16 +94,17 @@ def compare(
         InputError: a report cannot be read, or a side holds one twice.
     """
     place = _place(store, result, baseline)
+    paired = validate_options(_Pairs, {"mapping": dict(mapping) if isinstance(mapping, Mapping) else mapping}).mapping
     before, after = _reports(baseline, "baseline", place), _reports(result, "result", place)
-    if not mapping:
+    if not paired:
         _refuse_itself(before, after)
     found = diff_reports(
         before,
         after,
-        mapping=mapping,
-        significance=significance,
-        equivalence_margin=equivalence_margin,
-        min_effect=min_effect,
+        mapping=paired,
+        significance=as_read(significance),
+        equivalence_margin=as_read(equivalence_margin),
+        min_effect=as_read(min_effect),
         missing=missing,
     )
     comparison = Comparison.model_construct(**{name: getattr(found, name) for name in ReportDiff.model_fields})
@@ -128,7 +139,7 @@ def _unfinished(reports: Sequence[SkillCompletionReport], name: str) -> list[str
 def _place(store: str | os.PathLike[str] | Store | None, *sides: Side) -> str:
     """Where runs are that are named by their ids."""
     if store is not None:
-        return store.path if isinstance(store, Store) else str(store)
+        return store_path(store)
     return next((side.store for side in sides if isinstance(side, EvaluationResult) and side.store), DEFAULT_ROOT)
 
 
@@ -142,12 +153,12 @@ def _reports(side: Side, name: str, store: str) -> Sequence[SkillCompletionRepor
     if isinstance(side, str | os.PathLike):
         from eval_skills.engine.stored_runs.reports import read_source
 
-        source = read_source(str(side), store)
+        source = read_source(path_given(side, name, _VALID), store)
         return of_run(source.reports, run_of(source.context))
-    reports = list(side) if isinstance(side, Iterable) else [side]
+    reports: list[Any] = list(side) if isinstance(side, Iterable) and not isinstance(side, bytes | Mapping) else [side]
     if strange := [each for each in reports if not isinstance(each, SkillCompletionReport)]:
-        valid = "give a result of evaluate, reports, the path of a JSON report, or a run id"
-        raise UsageError(f"{name} holds {a_type(strange[0])}; {valid}")
+        said = "is" if strange[0] is side else "holds"
+        raise UsageError(f"{name} {said} {a_type(strange[0])}; {_VALID}")
     if not reports:
         raise UsageError(f"{name} holds no report; evaluate skills first")
     return reports

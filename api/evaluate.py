@@ -10,11 +10,18 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self, Unpack
 
-from eval_skills.adapters.python.host.errors import a_type
 from eval_skills.adapters.python.object_skill import ObjectSkill
 from eval_skills.api.evaluators import OwnEvaluators
 from eval_skills.api.inputs import SkillLike, TasksLike, read_skills, read_tasks
-from eval_skills.api.options import NEEDS_PREFECT, EvaluateOptions, check_resume, evaluate_request, in_python, python_words
+from eval_skills.api.options import (
+    NEEDS_PREFECT,
+    EvaluateOptions,
+    check_resume,
+    evaluate_request,
+    in_python,
+    python_words,
+    store_path,
+)
 from eval_skills.api.result import EvaluationResult
 from eval_skills.core.config.values import LOCAL
 from eval_skills.core.errors import UsageError
@@ -151,18 +158,10 @@ def _asked(skills: Any, tasks: Any, store: Any, options: Mapping[str, Any], *, p
     held = HeldInMemory(found, asked.benchmark)
     places = {"benchmark": asked.benchmark.id} if asked.benchmark else asked.fields
     with ExitStack() as opened:
-        place = opened.enter_context(short_lived_folder()) if store is None else _path_of(store)
+        place = opened.enter_context(short_lived_folder()) if store is None else store_path(store)
         placed = evaluate_request(options, format=[], skills=named, store=place, **places)
         unused = {"output_dir": str(Store(placed.store).layout.root)}  # of reports: none are written, and it must be writable
         return _Asked(placed.model_copy(update=unused), held, own, store is not None, opened.pop_all())
-
-
-def _path_of(store: str | os.PathLike[str] | Store) -> str:
-    if isinstance(store, Store):
-        return store.path
-    if not isinstance(store, str | os.PathLike):
-        raise UsageError(f"store is {a_type(store)}; give a path or a Store, or None to keep nothing")
-    return os.fspath(store)
 
 
 def _loop_runs() -> bool:

@@ -12,7 +12,7 @@ from eval_skills.adapters.python.host.answer import plain
 from eval_skills.adapters.python.host.errors import NotJson, a_type
 from eval_skills.adapters.python.object_skill import UNVERSIONED, ObjectSkill, has_method, is_runnable
 from eval_skills.api.evaluators import OwnEvaluators
-from eval_skills.core.documents.loading import read_document, validate
+from eval_skills.core.documents.loading import check_path, read_document, validate
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.models import Benchmark, EvalTask, ExpectedOutput, Model, Skill
 from eval_skills.core.models.base import known_keys
@@ -82,6 +82,7 @@ def _skills_of(given: Any, name: str | None, place: str, max_output_bytes: int |
             raise UsageError(
                 f"{place}: the path is blank; give the path of a skill.json, of its folder, or of a folder of skills"
             )
+        check_path(os.fspath(given), place, "give the path of a skill.json, of its folder, or of a folder of skills")
         return load_skills([Path(given)])
     if isinstance(given, Skill):
         return Discovery([given])
@@ -131,6 +132,9 @@ def read_tasks(given: Any, evaluator: str, own: OwnEvaluators) -> GivenTasks:
     if isinstance(given, Benchmark):
         return GivenTasks(given)
     if isinstance(given, str | os.PathLike):
+        check_path(
+            os.fspath(given), "tasks", "give the path of a benchmark or tasks file, the id of a benchmark, or a list of dicts"
+        )
         return GivenTasks(fields={"tasks" if _holds_a_list(Path(given)) else "benchmark": str(given)})
     if isinstance(given, Mapping) and "tasks" in given:
         return GivenTasks(validate(Benchmark, {**given, "tasks": _tasks(given["tasks"], evaluator, own)}))

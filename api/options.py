@@ -8,12 +8,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from contextlib import contextmanager
 from typing import Any, Literal, TypedDict, TypeVar
 
+from eval_skills.adapters.python.host.errors import a_type
 from eval_skills.core.config.judging import ScoringOptions
 from eval_skills.core.config.options import option_of
-from eval_skills.core.documents.loading import validate
+from eval_skills.core.documents.loading import check_path, validate_options
 from eval_skills.core.errors import InputError, RunError, UsageError, UserError
 from eval_skills.core.models import Weights
 from eval_skills.core.models.base import Complexity
+from eval_skills.core.store import Store
+from eval_skills.core.store.layout import Layout
 from eval_skills.core.text import nearest
 from eval_skills.engine.definition.request import EvaluateRequest
 
@@ -65,7 +68,7 @@ class EvaluateOptions(ScoreOptions, total=False):
     tasks_from: Sequence[str]
     complexity: Sequence[Complexity]
     filter: Sequence[str]
-    benchmarks_dir: str | None
+    benchmarks_dir: str | os.PathLike[str] | None
     skip_unreadable: bool
     memory_mb: int | None
     cpu_seconds: int | None
@@ -81,8 +84,8 @@ class EvaluateOptions(ScoreOptions, total=False):
     max_duration_s: float | None
     rate: str | None
     secrets: Sequence[str]
-    record: str
-    replay: str
+    record: str | os.PathLike[str]
+    replay: str | os.PathLike[str]
     cache: bool
     cache_runs: bool
     items_per_task: int | Literal["auto"]
@@ -92,6 +95,7 @@ class EvaluateOptions(ScoreOptions, total=False):
     retry_errors: bool
 
 
+_FILES = frozenset({"record", "replay", "benchmarks_dir"})
 NEEDS_PREFECT = ("items_per_task", "task_runner", "fail_fast")
 INSTEAD = {
     "benchmark": "give the benchmark's id, path or object as tasks",
@@ -123,7 +127,10 @@ def evaluate_request(options: Mapping[str, Any], **own: Any) -> EvaluateRequest:
         _check_known(name, sorted(known))
         if name in _CHOOSING and isinstance(options[name], Sized) and not len(options[name]):
             raise UsageError(f"{name} is empty, so no task would be asked; leave it out to ask all")
-    given = {**options, **own}
+    given = {name: as_read(value) for name, value in {**options, **own}.items()}
+    for name in _FILES & given.keys():
+        if isinstance(given[name], str):
+            check_path(given[name], name, "give a path")
     written = {name: _absolute(given[name]) for name in ("store", "record", "output_dir") if name in given}
     return _validated(EvaluateRequest, given | written)
 
@@ -134,6 +141,31 @@ def _absolute(place: Any) -> Any:
         return place
     scheme, separator, path = place.rpartition("://")
     return place if separator and scheme != "file" else f"{scheme}{separator}{os.path.abspath(path)}"
+
+
+def path_given(given: Any, place: str, valid: str) -> str:
+    """A path that a caller gave as `place`, as text; `valid` says what may be given there.
+
+    Raises:
+        UsageError: it is not a path; see also `check_path`.
+    """
+    path = os.fspath(given) if isinstance(given, str | os.PathLike) else None
+    if not isinstance(path, str):
+        raise UsageError(f"{place} is {a_type(given)}; {valid}")
+    check_path(path, place, valid)
+    return path
+
+
+def store_path(store: str | os.PathLike[str] | Store) -> str:
+    """The path of the store that a caller gave; raises as `path_given`."""
+    if isinstance(store, Store):
+        return store.path
+    if (path := path_given(store, "store", _STORE)).strip():
+        Layout.of(path)  # refuses what is not a store, as it was written
+    return path
+
+
+_STORE = "give a path or a Store, or None to keep nothing"
 
 
 def check_resume(options: Mapping[str, Any], store: object) -> None:
@@ -185,21 +217,14 @@ def _check_known(name: str, known: Sequence[str]) -> None:
 
 
 def _validated(model: type[M], options: Mapping[str, Any]) -> M:
-    listed = {name: _as_read(value) for name, value in options.items()}
-    try:
-        return validate(model, listed)
-    except InputError as error:
-        place, _, inside = error.path.partition(".")
-        where = f"{_snake(place)}{'.' if inside else ''}{inside}: " if place else ""  # two options together have no place
-        raise UsageError(f"{where}{error.message}") from None
+    return validate_options(model, {name: as_read(value) for name, value in options.items()})
 
 
-def _as_read(value: Any) -> Any:
-    """The value of an option as it would be read of a file: a list for other collections, and Python's types for NumPy's."""
+def as_read(value: Any) -> Any:
+    """The value of an option as it would be read of a file: a list for other collections, Python's types for NumPy's, text for a
+    path."""
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
     if type(value).__module__ == "numpy" and hasattr(value, "tolist"):
         return value.tolist()
     return list(value) if isinstance(value, tuple | set | frozenset) else value
-
-
-def _snake(name: str) -> str:
-    return re.sub(r"[A-Z]", lambda letter: f"_{letter[0].lower()}", name)

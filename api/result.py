@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from eval_skills.api.options import path_given
 from eval_skills.core.errors import UsageError
 from eval_skills.core.models import SkillCompletionReport, TaskResult
 from eval_skills.core.text import plural
@@ -17,7 +18,28 @@ from eval_skills.reporting.lines import explanation, headline
 if TYPE_CHECKING:
     import pandas as pd
 
+    from eval_skills.reporting.writing import Content
+
 FAILURES_IN_TEXT = 20
+
+
+def write(file: Path, content: Content) -> Path:
+    """Write a file so that it is there whole or not at all; missing folders are made.
+
+    Raises:
+        UsageError: it cannot be written.
+    """
+    from eval_skills.reporting.writing import refuse_unfit, write_targets
+
+    try:
+        real = Path(os.path.realpath(file))  # what a link leads to is written, and the link stays
+        refuse_unfit(real)
+        write_targets({real: content})
+    except UsageError as error:
+        raise UsageError(str(error).removeprefix("--output ")) from None
+    except OSError as error:
+        raise UsageError(f"{file}: this file cannot be written: {error.strerror}; name another") from None
+    return file
 
 
 class EvaluatedItem(TaskResult):
@@ -104,21 +126,16 @@ class EvaluationResult:
         Raises:
             UsageError: the file cannot be written, or its name ends as that of another format does (``.html``, ``.csv`` …).
         """
-        from eval_skills.reporting.json_report import ReportedRun, of_run, render_reports
-        from eval_skills.reporting.writing import format_of_ending
+        from eval_skills.reporting.json_report import ReportedRun, of_run, parts
+        from eval_skills.reporting.writing import Pieces, format_of_ending
 
-        file = Path(path)
+        file = Path(path_given(path, "path", "give the path of a file that ends in .json"))
         if (other := format_of_ending(file)) not in {None, "json"}:
             convert = f"eval-skills report convert --input {file.with_suffix('.json')} --format {other} --output {file}"
             raise UsageError(
                 f"{file}: a result is saved as JSON; name a file that ends in .json, then write this one with: {convert}"
             )
-        try:
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(render_reports(of_run(self.reports, ReportedRun(run_id=self.run_id))), encoding="utf-8")
-        except OSError as error:
-            raise UsageError(f"{file}: the report cannot be written: {error.strerror}; name another file") from None
-        return file
+        return write(file, Pieces(lambda: parts(of_run(self.reports, ReportedRun(run_id=self.run_id)))))
 
     @property
     def _count(self) -> int:

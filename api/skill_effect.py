@@ -11,11 +11,23 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from eval_skills.api.evaluators import OwnEvaluators
 from eval_skills.api.inputs import TasksLike, read_tasks
-from eval_skills.api.options import NEEDS_PREFECT, EvaluateOptions, check_resume, evaluate_request, in_python, python_words
-from eval_skills.api.result import EvaluationResult
+from eval_skills.api.options import (
+    NEEDS_PREFECT,
+    EvaluateOptions,
+    as_read,
+    check_resume,
+    evaluate_request,
+    in_python,
+    path_given,
+    python_words,
+    store_path,
+)
+from eval_skills.api.result import EvaluationResult, write
 from eval_skills.core.diff.model import Judgement
+from eval_skills.core.documents.loading import validate_options
 from eval_skills.core.errors import RunError, UsageError
 from eval_skills.core.models import Benchmark, SkillCompletionReport
+from eval_skills.core.models.base import Model, Text
 from eval_skills.core.skill_effect.model import Arm, ArmComparison, ArmFigures, SkillEffect, TaskEffect
 from eval_skills.core.skills import load_skills
 from eval_skills.core.store import Store
@@ -107,14 +119,12 @@ class EffectResult:
             UsageError: it is another ending, or the file cannot be written.
         """
         from eval_skills.reporting.skill_effect.document import EFFECT_FORMATS
-        from eval_skills.reporting.writing import write_targets
 
-        file = Path(path)
+        file = Path(path_given(path, "path", "give the path of a file that ends in .json, .md, .html or .xml"))
         by_ending = {f".{each.extension}": each for each in EFFECT_FORMATS.values()}
         if (found := by_ending.get(file.suffix.lower())) is None:
             raise UsageError(f"{file}: no report of an effect ends like this; valid endings are {', '.join(by_ending)}")
-        write_targets({file: found.render(self.effect)})
-        return file
+        return write(file, found.render(self.effect))
 
     def __str__(self) -> str:
         from eval_skills.reporting.escape import visible_line
@@ -160,24 +170,53 @@ def skill_effect(
         UserError: an Agent Skill, a task, an arm or an option cannot be used; nothing has been called.
         RunError: the run could not finish.
     """
-    sources = [Path(skills)] if isinstance(skills, str | os.PathLike) else [Path(each) for each in skills]
-    if not sources:
-        raise UsageError("skills is empty; give the folder of an Agent Skill")
+    sources = _sources(skills)
+    given = {"agent": agent, "model": model, "agent_config": agent_config, "arms": arms}
+    called = validate_options(_Agent, {name: _as_read(value) for name, value in given.items()})
+    earlier = None if old is None else path_given(old, "old", "give a git revision such as HEAD~1, or a folder")
     _refuse(options, prefect=prefect)
     check_resume(options, store)
-    chosen = arms_asked(None if arms is None else list(arms), None if old is None else str(old), option="arms")
-    asked = Agent(runtime=agent, model=model, config=dict(agent_config or {}))
+    chosen = arms_asked(called.arms, earlier, option="arms")
+    asked = Agent(runtime=called.agent, model=called.model, config=called.agent_config or {})
     own = OwnEvaluators()
     with python_words(), _store_path(store) as place, own.known():
         request, benchmark = _request(own.in_options(options), place, tasks, own)
         own.refuse_elsewhere(request.task_runner)
         with arms_folder(request.store) as root:
-            earlier = None if old is None else str(old)
             request, made = experiment(sources, chosen, asked, request, root=root, old=earlier, benchmark=benchmark)
         summary = _run(request, made, benchmark, prefect=prefect, verbose=verbose)
         found = experiment_of(Store(request.store), summary.run_id)
         effect = effect_of_reports(found, summary.reports, summary.run_id, summary.benchmark)
     return EffectResult(effect, _evaluation(summary, made, None if store is None else request.store))
+
+
+class _Agent(Model):
+    agent: Text
+    model: Text | None
+    agent_config: dict[str, Any] | None
+    arms: list[str] | None
+
+
+def _as_read(given: Any) -> Any:
+    """As `as_read`; of a mapping, and of any other collection but a text, what is in it."""
+    if isinstance(given, Mapping):
+        return dict(given)
+    return list(given) if isinstance(given, Iterable) and not isinstance(given, str | bytes) else as_read(given)
+
+
+def _sources(skills: Any) -> list[Path]:
+    """The folders that a caller named. Raises UsageError for anything else."""
+    is_one = isinstance(skills, str | bytes | os.PathLike | Mapping) or not isinstance(skills, Iterable)
+    listed = [("skills", skills)] if is_one else [(f"skills[{index}]", each) for index, each in enumerate(skills)]
+    if not listed:
+        raise UsageError("skills is empty; give the folder of an Agent Skill")
+    named = [(place, path_given(each, place, _FOLDERS)) for place, each in listed]
+    if (blank := next((place for place, path in named if not path.strip()), None)) is not None:
+        raise UsageError(f"{blank}: the path is blank; {_FOLDERS}")
+    return [Path(path) for _, path in named]
+
+
+_FOLDERS = "give the folder of an Agent Skill, or several"
 
 
 def _refuse(options: Mapping[str, Any], *, prefect: bool) -> None:
@@ -190,7 +229,7 @@ def _refuse(options: Mapping[str, Any], *, prefect: bool) -> None:
 @contextmanager
 def _store_path(store: str | os.PathLike[str] | Store | None) -> Iterator[str]:
     if store is not None:
-        yield store.path if isinstance(store, Store) else str(store)
+        yield store_path(store)
         return
     with short_lived_folder() as folder:
         yield folder

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -16,8 +17,8 @@ from eval_skills.benchmarks.importers.archive import LOG_SUFFIX
 from eval_skills.benchmarks.importers.langsmith_api import refuse_dataset
 from eval_skills.benchmarks.importers.tables import TABLE_SUFFIXES, WORKBOOKS
 from eval_skills.benchmarks.locations import locate
-from eval_skills.core.documents.loading import folder_of, holds_lines, read_document, read_json_lines, validate
-from eval_skills.core.errors import InputError
+from eval_skills.core.documents.loading import check_path, folder_of, holds_lines, read_document, read_json_lines, validate
+from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.models import Benchmark, EvalTask
 from eval_skills.core.models.base import known_keys
 from eval_skills.core.text import plural
@@ -48,8 +49,12 @@ def load_benchmark(
     Raises:
         InputError: there is no such benchmark; it is malformed; it has no tasks; or a task's scorer is unknown, lacks what it
             compares with, or does not know an option. The message names the file and the place (``tasks[3].evaluator``).
-        UsageError: it is ``dataset:NAME``, and nothing is fetched here.
+        UsageError: it is not an id or a path; or it is ``dataset:NAME``, and nothing is fetched here.
     """
+    if not isinstance(id_or_path, str | os.PathLike):
+        said = "load_benchmark takes the id of a benchmark, or the path of its file or folder"
+        raise UsageError(f"{said}; got a value of type {type(id_or_path).__name__}")
+    check_path(str(id_or_path), "load_benchmark", "give the id of a benchmark, or the path of its file or folder")
     if not Path(id_or_path).exists():
         refuse_dataset(id_or_path)
     file = locate(id_or_path, benchmarks_dir=benchmarks_dir)

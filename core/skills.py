@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from eval_skills.core.documents.loading import read_document, validate
+from eval_skills.core.documents.loading import check_path, read_document, validate
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.models import Skill
 
@@ -50,13 +50,16 @@ def load_skill(path: Path | str) -> Skill:
     it is the file that differs from one deployment to the next.
 
     Raises:
-        UsageError: `path` is not a path.
+        UsageError: `path` is blank, or cannot be a path.
         InputError: there is no such skill, or it is malformed; the message names the file and the place in it.
     """
     if not isinstance(path, str | os.PathLike):
         raise UsageError(
             f"load_skill takes the path of a skill.json, or of its folder; got a value of type {type(path).__name__}"
         )
+    if not str(path).strip():
+        raise UsageError("the path is blank; give the path of a skill.json, or of its folder")
+    check_path(str(path), "load_skill", "give the path of a skill.json, or of its folder")
     file = _skill_file(Path(path))
     data = read_document(file)
     adapter_file = file.parent / ADAPTER_FILE

@@ -205,7 +205,7 @@ def target_files(output: str, extensions: Mapping[str, str], stem: str, *, input
     else:
         files = dict.fromkeys(extensions, path)
     for file in files.values():
-        _refuse_unfit(file, inputs)
+        refuse_unfit(file, inputs)
     return files
 
 
@@ -223,7 +223,8 @@ def write_targets(contents: Mapping[Path, Content]) -> list[Path]:
     return list(contents)
 
 
-def _refuse_unfit(file: Path, inputs: Sequence[Path]) -> None:
+def refuse_unfit(file: Path, inputs: Sequence[Path] = ()) -> None:
+    """Refuse, with a UsageError, a file that is not a regular one, or would replace one of the `inputs`."""
     if file.exists() and not file.is_file():
         raise UsageError(f"--output {file}: this is {'a folder' if file.is_dir() else 'not a regular file'}; name another file")
     if any(file.resolve() == given.resolve() for given in inputs):

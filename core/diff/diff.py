@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
-from typing import get_args
 
 import numpy as np
 
@@ -24,11 +23,11 @@ from eval_skills.core.diff.model import (
 )
 from eval_skills.core.diff.pairing import ReportPair, pair_reports
 from eval_skills.core.diff.tasks import TaskPairs, pair_tasks
-from eval_skills.core.errors import UsageError
+from eval_skills.core.documents.loading import validate_options
 from eval_skills.core.models import SkillCompletionReport
 from eval_skills.core.statistics.paired import holm, sign_flip_test, smallest_effect, tasks_needed
 from eval_skills.core.statistics.rates import DEFAULT_SEED
-from eval_skills.core.text import nearest, plural
+from eval_skills.core.text import plural
 
 SIGNIFICANCE = 0.05
 EQUIVALENCE_MARGIN = 0.05
@@ -58,23 +57,21 @@ def diff_reports(
             1, `missing` is not a `MissingRule`, or `mapping` is wrong.
         InputError: a side holds a report, or an item, twice.
     """
-    _refuse_nonsense(significance, equivalence_margin, min_effect)
-    if missing not in (known := get_args(MissingRule)):
-        raise UsageError(f"missing must be {' or '.join(map(repr, known))}; got {missing!r}{nearest(str(missing), known)}")
+    rules = {
+        "significance": significance,
+        "equivalence_margin": equivalence_margin,
+        "min_effect": min_effect,
+        "missing": missing,
+    }
+    asked = validate_options(ReportDiff, {"skills": [], **rules})
     pairs = pair_reports(before, after, mapping or {})
     tasks = [pair_tasks(pair.before, pair.after) if pair.before and pair.after else None for pair in pairs]
     statistics = [
         None if shared is None else shared.statistics(margin=equivalence_margin, significance=significance, seed=seed)
         for shared in tasks
     ]
-    diff = ReportDiff(
-        skills=[_compared(*parts, seed) for parts in zip(pairs, tasks, statistics, strict=True)],
-        together=_together(pairs, tasks, seed),
-        significance=significance,
-        equivalence_margin=equivalence_margin,
-        min_effect=min_effect,
-        missing=missing,
-    )
+    found = [_compared(*parts, seed) for parts in zip(pairs, tasks, statistics, strict=True)]
+    diff = asked.model_copy(update={"skills": found, "together": _together(pairs, tasks, seed)})
     (judged,) = judged_together([diff])
     return judged
 
@@ -106,15 +103,6 @@ def judged_together(diffs: Sequence[ReportDiff]) -> list[ReportDiff]:
     adjusted = iter(_adjusted([_sized(each, significance / len(found)) for each, significance in found]))
     judged = [diff.model_copy(update={"skills": [_judged(skill, adjusted, diff) for skill in diff.skills]}) for diff in diffs]
     return adjusted_measures(judged)
-
-
-def _refuse_nonsense(significance: float, equivalence_margin: float, min_effect: float) -> None:
-    if not 0 < significance < 0.5:
-        raise UsageError(f"the significance must lie between 0 and 0.5; got {significance}")
-    if not 0 < equivalence_margin < 1:
-        raise UsageError(f"the equivalence margin must lie between 0 and 1; got {equivalence_margin}")
-    if not 0 <= min_effect <= 1:
-        raise UsageError(f"the smallest effect that counts must lie between 0 and 1; got {min_effect}")
 
 
 def _sized(found: PairedStatistics, significance: float) -> PairedStatistics:

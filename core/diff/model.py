@@ -208,8 +208,8 @@ class ReportDiff(Model, defer_build=True):
 
     skills: list[SkillDiff]
     together: Together | None = None
-    significance: float
-    equivalence_margin: float
+    significance: float = Field(gt=0, lt=0.5)
+    equivalence_margin: float = Field(gt=0, lt=1)
     min_effect: Rate = 0.0
     missing: MissingRule = "bounds"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Sequence
 from math import isinf
@@ -14,7 +15,7 @@ from pydantic_core import to_json
 
 from eval_skills.core.documents.validation_errors import path_of, problems_in, with_truth
 from eval_skills.core.documents.yaml_documents import parse_yaml
-from eval_skills.core.errors import InputError
+from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.models.base import Model
 from eval_skills.core.text import plural
 
@@ -23,6 +24,25 @@ M = TypeVar("M", bound=Model)
 MAX_DOCUMENT_BYTES = 64 * 1024 * 1024
 _TEXT_OR_NUMBER = re.compile(r'"(?:[^"\\]|\\.)*+"|NaN|-?Infinity|-?[0-9][0-9.eE+-]*')
 _SHOWN_DIGITS = 40
+_SHOWN_CHARS = 60
+_LONGEST_NAME, _LONGEST_PATH = 255, 4096
+
+
+def check_path(text: str, place: str, valid: str) -> None:
+    """Refuse text that cannot be the path of a file, such as a question that was meant to be asked. `place` is what messages call
+    it, `valid` what may be given there.
+
+    Raises:
+        UsageError: a name in it is too long, or holds what no name can.
+    """
+    try:
+        written = os.fsencode(text)
+    except UnicodeEncodeError:
+        written = b"\0"
+    if b"\0" in written:
+        raise UsageError(f"{place}: {text[:_SHOWN_CHARS]!r} holds a character that no name of a file can hold; {valid}")
+    if len(written) >= _LONGEST_PATH or max(map(len, written.split(os.sep.encode()))) > _LONGEST_NAME:
+        raise UsageError(f"{place}: {text[:_SHOWN_CHARS]!r}… is too long for the name of a file; {valid}")
 
 
 def is_yaml(file: Path | str) -> bool:
@@ -111,6 +131,21 @@ def validate(model: type[M], data: Any, *, source: Path | str | None = None) -> 
         first, *others = problems_in(error, data)
         more = f" (and {plural(len(others), 'more problem')})" if others else ""
         raise InputError(f"{first.message}{more}", source=source, path=first.path) from None
+
+
+def validate_options(model: type[M], options: dict[str, Any]) -> M:
+    """The options of a call as a `model`; messages name them as Python spells them.
+
+    Raises:
+        UsageError: one does not exist, or its value is not valid; the message names it, what was given, and what is valid.
+    """
+    try:
+        return validate(model, options)
+    except InputError as error:
+        place, _, inside = error.path.partition(".")
+        name = re.sub(r"[A-Z]", lambda letter: f"_{letter[0].lower()}", place)
+        where = f"{name}{'.' if inside else ''}{inside}: " if place else ""  # two options together have no place
+        raise UsageError(f"{where}{error.message}") from None
 
 
 def validate_known(model: type[M], data: Any, *, source: Path | str | None = None) -> tuple[M, list[str]]:

@@ -27,6 +27,7 @@ Run ids: ``20261121T233824Z-3f9a``, sortable by the second a run began, and by t
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import secrets
 import threading
@@ -63,16 +64,25 @@ class Layout:
         """The layout behind what a person names as the store.
 
         Raises:
-            UsageError: `path` is a file, or a URL that names no object storage.
+            UsageError: `path` is blank, a file, or a URL that names no object storage.
         """
         text = str(path)
+        if not text.strip():
+            raise UsageError("the store is blank; name a folder, a file that ends in .db or .sqlite, or s3://bucket/prefix")
+        if (one_slash := _ONE_SLASH.match(text)) is not None:
+            url = f"{one_slash[1]}://{text[one_slash.end() :]}"
+            raise UsageError(
+                f"the store {text!r} has one slash where a URL has two; write {url}, as text: a Path makes one of two"
+            )
         if "://" in text and not text.startswith("file://"):
             address = Address.of(text)
             return cls(root=address.mirror, address=address)
+        if "\0" in text:
+            raise UsageError(f"the store {text!r} holds a character that no name of a folder can hold; name another")
         root, sqlite = Path(text.removeprefix("file://")), None
         if root.suffix.lower() in SQLITE_SUFFIXES:
             root, sqlite = root.with_name(f"{root.stem}.store"), root
-        if root.exists() and not root.is_dir():
+        if os.path.exists(root) and not os.path.isdir(root):  # a name that is too long is not there
             raise UsageError(f"the store {text!r} is a file; name a folder, or a file that ends in .db or .sqlite")
         return cls(root=root, sqlite=sqlite)
 
@@ -99,6 +109,7 @@ class Layout:
         return f"{name}/date={day.isoformat()}/{check_run_id(run_id)}.parquet"
 
 
+_ONE_SLASH = re.compile("(s3|gs|az):/(?!/)")
 _SHAPE = re.compile(r"([0-9]{4})([0-9]{2})([0-9]{2})T([0-9]{2})([0-9]{2})([0-9]{2})Z-[0-9a-f]{4}")
 _MOMENT = "%Y%m%dT%H%M%SZ"
 _EXAMPLE = "20261121T233824Z-3f9a"
@@ -193,7 +204,7 @@ def check_run_id(text: str) -> str:
     Raises:
         UsageError: it is not a run id; nor are paths such as ``../x``.
     """
-    if not is_run_id(text):
+    if not isinstance(text, str) or not is_run_id(text):
         raise UsageError(f"{text!r} is not a run id; one looks like {_EXAMPLE}")
     return text
 

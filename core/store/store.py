@@ -107,7 +107,7 @@ class Store:
         run_id: str | Iterable[str] | None = None,
         skill_id: str | None = None,
         benchmark_id: str | None = None,
-        columns: list[str] | None = None,
+        columns: Iterable[str] | None = None,
     ) -> pd.DataFrame:
         """The landed items, one row each, with the columns of `ITEM_SCHEMA` (or those of `columns`, in that order).
 
@@ -380,21 +380,33 @@ class Store:
         return {f"{row['skill_id']}@{row['skill_version']}": row for row in of_skill}
 
     def _frame(
-        self, name: TableName, run_id: str | Iterable[str] | None, equal: dict[str, str | None], columns: list[str] | None
+        self, name: TableName, run_id: str | Iterable[str] | None, equal: dict[str, str | None], columns: Iterable[str] | None
     ) -> pd.DataFrame:
         import pyarrow.dataset as ds
 
         from eval_skills.core.store.schema import SCHEMAS
 
-        if unknown := set(columns or ()) - set(SCHEMAS[name].names):
-            raise UsageError(f"{name} has no column {min(unknown)!r}; it has {', '.join(SCHEMAS[name].names)}")
-        run_ids = [run_id] if isinstance(run_id, str) else None if run_id is None else list(run_id)
+        wanted = _listed("columns", columns)
+        if unknown := sorted(map(repr, set(wanted or ()) - set(SCHEMAS[name].names))):
+            raise UsageError(f"{name} has no column {unknown[0]}; it has {', '.join(SCHEMAS[name].names)}")
+        if strange := next((each for each, value in equal.items() if not isinstance(value, str | None)), None):
+            raise UsageError(f"{strange} is the text of one id; got a value of type {type(equal[strange]).__name__}")
+        run_ids = _listed("run_id", run_id)
         condition = ds.scalar(True)
         for column, value in equal.items():
             condition = condition if value is None else condition & (ds.field(column) == value)
         with self.tables.readable(name, run_ids):
             dataset = self.tables.dataset(name, run_ids)
-            return _to_pandas(dataset.to_table(columns=columns or SCHEMAS[name].names, filter=condition))
+            return _to_pandas(dataset.to_table(columns=wanted or SCHEMAS[name].names, filter=condition))
+
+
+def _listed(name: str, given: str | Iterable[str] | None) -> list[str] | None:
+    if given is None or isinstance(given, str):
+        return None if given is None else [given]
+    try:
+        return list(given)
+    except TypeError:
+        raise UsageError(f"{name} is text, or a list of texts; got a value of type {type(given).__name__}") from None
 
 
 COMPLETION = ("completion_rate", "missing_items", "judged_completion_rate")

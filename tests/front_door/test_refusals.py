@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -185,8 +186,147 @@ def test_an_error_of_a_file_names_options_so_in_all_its_parts() -> None:
 def test_what_is_no_path(path: Any) -> None:
     with pytest.raises(UsageError, match=rf"^load_skill takes the path of .*; got a value of type {type(path).__name__}$"):
         es.load_skill(path)
+    with pytest.raises(UsageError, match=rf"^load_benchmark takes the id of .*; got a value of type {type(path).__name__}$"):
+        es.load_benchmark(path)
     with pytest.raises(UsageError, match=rf"^Store takes the path of .*; got a value of type {type(path).__name__}$"):
         es.Store(path)
+
+
+@pytest.fixture(scope="module")
+def two_results() -> list[es.EvaluationResult]:
+    return [es.evaluate({"skill": made}, TASK) for made in (lambda text: text, lambda text: text.upper())]
+
+
+def _nowhere() -> Any:
+    return es.Store("nowhere")
+
+
+SIDE = "give a result of evaluate, reports, the path of a JSON report, or a run id$"
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        pytest.param(
+            {"min_effect": "0"}, r"^min_effect: give a number; got \"0\" \(write 0 without quotes\)$", id="number-in-quotes"
+        ),
+        pytest.param({"min_effect": True}, "^min_effect: give a number; got true$", id="truth-value"),
+        pytest.param({"min_effect": 2}, "^min_effect: input should be less than or equal to 1; got 2$", id="no-share"),
+        pytest.param({"significance": None}, "^significance: give a number; got null$", id="none"),
+        pytest.param({"significance": 0.5}, "^significance: input should be less than 0.5; got 0.5$", id="level-of-nothing"),
+        pytest.param({"equivalence_margin": []}, r"^equivalence_margin: give a number; got \[\]$", id="list"),
+        pytest.param(
+            {"equivalence_margin": Hostile()}, "^equivalence_margin: give a number; got a value of type Hostile$", id="hostile"
+        ),
+        pytest.param({"missing": ["bounds"]}, "^missing: input should be 'bounds' or 'ignore'; got", id="rule-in-a-list"),
+        pytest.param({"mapping": 1}, "^mapping: give an object; got 1$", id="mapping-that-is-a-number"),
+        pytest.param({"mapping": ["skill"]}, "^mapping: give an object; got", id="mapping-that-is-a-list"),
+        pytest.param({"mapping": {"skill": None}}, "^mapping.skill: give text; got null$", id="mapping-to-nothing"),
+        pytest.param({"store": 5}, "^store is an int; give a path or a Store", id="store"),
+        pytest.param({"result": None}, f"^result is a NoneType; {SIDE}", id="result-none"),
+        pytest.param({"baseline": None}, f"^baseline is a NoneType; {SIDE}", id="baseline-none"),
+        pytest.param({"baseline": b"x.json"}, f"^baseline is a bytes; {SIDE}", id="bytes"),
+        pytest.param({"baseline": {}}, f"^baseline is a dict; {SIDE}", id="dict"),
+        pytest.param({"baseline": [None]}, f"^baseline holds a NoneType; {SIDE}", id="list-of-none"),
+        pytest.param({"baseline": "x" * 300}, rf"^baseline: 'x{{60}}'… is too long for the name of a file; {SIDE}", id="long"),
+        pytest.param({"baseline": "a\0b"}, r"^baseline: 'a\\x00b' holds a character that no name of a file can hold", id="nul"),
+    ],
+)
+def test_comparisons(two_results: list[es.EvaluationResult], given: Any, message: str) -> None:
+    before, after = two_results
+    with pytest.raises(UsageError, match=message):
+        es.compare(**{"result": after, "baseline": before, **given})
+
+
+def test_numbers_of_numpy_are_numbers(two_results: list[es.EvaluationResult]) -> None:
+    before, after = two_results
+    assert es.compare(after, before, min_effect=np.float32(0.5)).min_effect == 0.5  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("path", [None, 5, [], b"x.json"])
+def test_a_result_is_saved_where_a_path_says(two_results: list[es.EvaluationResult], path: Any) -> None:
+    with pytest.raises(UsageError, match=r"^path is an? .*; give the path of a file that ends in .json$"):
+        two_results[0].save(path)
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        pytest.param("a\0.json", "holds a character that no name of a file can hold", id="nul"),
+        pytest.param(f"{'x' * 300}.json", "is too long for the name of a file", id="too-long"),
+        pytest.param("/dev/null", "^/dev/null: this is not a regular file; name another file$", id="device"),
+        pytest.param(f"{__file__}/x.json", r"x.json: this file cannot be written: .*; name another$", id="below-a-file"),
+    ],
+)
+def test_a_result_is_not_saved_where_no_file_can_be(two_results: list[es.EvaluationResult], path: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        two_results[0].save(path)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        pytest.param({"skills": None}, "^skills is a NoneType; give the folder of an Agent Skill, or several$", id="none"),
+        pytest.param({"skills": [None]}, r"^skills\[0\] is a NoneType; give the folder", id="none-in-list"),
+        pytest.param({"skills": {"a": "b"}}, "^skills is a dict; give the folder", id="dict"),
+        pytest.param({"skills": []}, "^skills is empty; give the folder", id="empty"),
+        pytest.param({"skills": " "}, "^skills: the path is blank; give the folder", id="blank"),
+        pytest.param({"agent": None}, "^agent: give text; got null$", id="agent"),
+        pytest.param({"model": 5}, "^model: give text; got 5$", id="model"),
+        pytest.param({"agent_config": "x"}, "^agent_config: give an object; got", id="agent-config"),
+        pytest.param({"arms": 5}, "^arms: give a list; got 5$", id="arms"),
+        pytest.param({"arms": "with"}, '^arms: give a list; got "with"$', id="arms-that-are-a-text"),
+        pytest.param({"arms": [None]}, r"^arms\[0\]: give text; got null$", id="arm"),
+        pytest.param({"old": 5}, "^old is an int; give a git revision such as HEAD~1, or a folder$", id="old"),
+        pytest.param({"store": 5}, "^store is an int; give a path or a Store", id="store"),
+    ],
+)
+def test_effects(given: Any, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        es.skill_effect(**{"skills": "no-folder", "agent": "custom", "tasks": [TASK], **given})
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        pytest.param(
+            lambda: es.evaluate(never, "Why? " * 99),
+            "^tasks: .* is too long for the name of a file; give the path of a benchmark",
+            id="question",
+        ),
+        pytest.param(lambda: es.evaluate("skill" * 99, TASK), "^skills: .* is too long for the name of a file", id="skill"),
+        pytest.param(lambda: es.load_skill("skill" * 99), "^load_skill: .* is too long for the name of a file", id="load-skill"),
+        pytest.param(lambda: es.load_skill(""), "^the path is blank; give the path of a skill.json", id="load-no-skill"),
+        pytest.param(lambda: es.load_benchmark("b\0"), "^load_benchmark: .* holds a character that no name", id="load-benchmark"),
+        pytest.param(lambda: es.evaluate(never, TASK, replay="r\0"), "^replay: .* holds a character that no name", id="replay"),
+        pytest.param(
+            lambda: es.evaluate(never, TASK, record="r" * 300), "^record: .* is too long for the name of a file", id="record"
+        ),
+        pytest.param(lambda: es.Store(""), "^the store is blank; name a folder", id="blank-store"),
+        pytest.param(lambda: es.Store("a\0"), "^the store .* holds a character that no name of a folder can", id="store"),
+        pytest.param(
+            lambda: es.evaluate(never, TASK, store=Path("s3://bucket/prefix")),
+            r"^the store 's3:/bucket/prefix' has one slash where a URL has two; write s3://bucket/prefix, as text",
+            id="path-of-a-url",
+        ),
+        pytest.param(
+            lambda: _nowhere().items(run_id=5), "^run_id is text, or a list of texts; got a value of type int$", id="run-id"
+        ),
+        pytest.param(lambda: _nowhere().items(columns=5), "^columns is text, or a list of texts; got", id="columns"),
+        pytest.param(
+            lambda: _nowhere().items(skill_id=5), "^skill_id is the text of one id; got a value of type int$", id="skill-id"
+        ),
+        pytest.param(lambda: _nowhere().manifest(None), "^None is not a run id", id="manifest"),
+    ],
+)
+def test_what_cannot_be_a_path_or_an_id(call: Callable[[], Any], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        call()
+
+
+def test_a_recording_may_be_named_by_a_path(tmp_path: Path) -> None:
+    es.evaluate(str.upper, TASK, record=tmp_path / "answers.jsonl")
+    assert es.evaluate({"upper": never}, TASK, replay=tmp_path / "answers.jsonl").completion == 1
 
 
 def test_what_is_refused_starts_no_server(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -56,7 +56,7 @@ def test_p57_what_was_written_is_read_back(store: Store, land_run: LandRun) -> N
 def test_filters_narrow_the_items(store: Store, land_run: LandRun, filters: dict[str, str], tasks: list[str]) -> None:
     land_run(OLDER, "a", "b")
     land_run(NEWER, "c", skill_id="other", benchmark_id="words")
-    assert list(store.items(**filters).task_id) == tasks  # type: ignore[arg-type]
+    assert list(store.items(**filters).task_id) == tasks
 
 
 def test_later_work_on_a_run_is_never_the_last_run_nor_the_last_report(
