@@ -112,7 +112,7 @@ class Cases:
         Raises:
             UsageError: that is so; nothing has been called.
         """
-        from eval_skills.engine.stored_runs.reports import MAX_DETAILED_ITEMS
+        from eval_skills.core.models.report import MAX_DETAILED_ITEMS
 
         if planned > MAX_DETAILED_ITEMS and self.selected[case.declaration.key] != {(COMPLETION, None)}:
             raise UsageError(

@@ -25,6 +25,7 @@ from eval_skills.core.diff.pairing import ReportPair, pair_reports
 from eval_skills.core.diff.tasks import TaskPairs, pair_tasks
 from eval_skills.core.documents.loading import validate_options
 from eval_skills.core.models import SkillCompletionReport
+from eval_skills.core.models.report import MAX_DETAILED_ITEMS
 from eval_skills.core.statistics.paired import holm, sign_flip_test, smallest_effect, tasks_needed
 from eval_skills.core.statistics.rates import DEFAULT_SEED
 from eval_skills.core.text import plural
@@ -165,6 +166,10 @@ def _several_versions(pair: ReportPair) -> str | None:
 
 
 def _incomparable(tasks: TaskPairs) -> str:
+    if tasks.without_items:
+        holds = "both reports hold" if len(tasks.without_items) == 2 else f"the report {tasks.without_items[0]} holds"
+        whose = f"as those of runs of more than {MAX_DETAILED_ITEMS:,} items and of pruned runs do"
+        return f"not comparable: {holds} figures only, {whose}, and tasks are compared by their items"
     if tasks.tasks:
         return _without_verdict(*tasks.missing())
     if tasks.judged_otherwise:

@@ -40,7 +40,8 @@ class TaskPairs:
 
     Those that only one side has, those that are another question under the same id (`changed`), and those whose answers are
     judged otherwise (`judged_otherwise`): by another scorer, another version of its code, another model, or other settings.
-    `missing_of_otherwise` are how many items of these have no verdict on the skill, before and after.
+    `missing_of_otherwise` are how many items of these have no verdict on the skill, before and after. `without_items` are the
+    sides (``before``, ``after``) that hold figures only: which tasks they share with the other is not known.
     """
 
     tasks: list[str]
@@ -51,6 +52,7 @@ class TaskPairs:
     changed: list[str]
     judged_otherwise: list[str] = field(default_factory=list)
     missing_of_otherwise: tuple[int, int] = (0, 0)
+    without_items: tuple[str, ...] = ()
 
     @property
     def sides(self) -> tuple[list[Runs], list[Runs]]:
@@ -154,7 +156,9 @@ def pair_tasks(before: SkillCompletionReport, after: SkillCompletionReport) -> T
     Raises:
         InputError: a report holds one run of a task twice.
     """
-    olds, news = _by_task(before), _by_task(after)
+    sides = {"before": before, "after": after}
+    without = tuple(side for side, report in sides.items() if report.summary.items and not report.task_results)
+    olds, news = ({}, {}) if without else (_by_task(before), _by_task(after))
     both = sorted(olds.keys() & news.keys())
     changed = [task for task in both if _differ(olds[task], news[task], "task_digest")]
     judged_otherwise = [task for task in both if _differ(olds[task], news[task], "scoring_digest") and task not in set(changed)]
@@ -169,6 +173,7 @@ def pair_tasks(before: SkillCompletionReport, after: SkillCompletionReport) -> T
         changed=changed,
         judged_otherwise=judged_otherwise,
         missing_of_otherwise=(then, now),
+        without_items=without,
     )
 
 

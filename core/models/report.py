@@ -15,6 +15,9 @@ from eval_skills.core.models.dimensions import DIMENSIONS
 from eval_skills.core.models.response import ToolCall, WorkspaceFile
 from eval_skills.core.models.result import ErrorKind, Reason, Status, TurnResult
 
+MAX_DETAILED_ITEMS = 100_000
+"""A report of a run of more items holds figures only: a JSON file with more is hard to use, and the store has them all."""
+
 
 def in_order(names: Iterable[str]) -> list[str]:
     """Each name once: those of an agent's run first, as `DIMENSIONS` has them, then the others as they come."""

@@ -26,6 +26,9 @@ FILE_NAME = "manifest.json"
 EXPERIMENT = "skillEffect"
 """Where the provenance of a run says that its skills are the arms of an experiment with Agent Skills."""
 
+TRIGGERS = "triggers"
+"""Where it says that the run measures whether an agent loads an Agent Skill when it should."""
+
 FORMAT = 1
 """The version of a run's manifest and journal. It rises when a key changes its meaning, never when one is added."""
 

@@ -7,11 +7,12 @@ from typing import Any
 
 from eval_skills.core.errors import UserError
 from eval_skills.core.models import Benchmark, Ranking, SkillCompletionReport
+from eval_skills.core.models.report import MAX_DETAILED_ITEMS
 from eval_skills.core.store import Store, derived_run_id, land_recomputed, started_at
 from eval_skills.engine.definition.benchmark import EVERY_TASK, resolve_benchmark, searched_for
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.rescoring.request import ScoringOptions
-from eval_skills.engine.stored_runs.reports import MAX_DETAILED_ITEMS, bare_benchmark, recorded_request, skill_reports_of
+from eval_skills.engine.stored_runs.reports import bare_benchmark, recorded_request, skill_reports_of
 
 COLUMNS = [
     "skill_id", "skill_version", "benchmark_id", "benchmark_version", "task_id", "run_index", "status", "score", "latency_ms",

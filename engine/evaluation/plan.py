@@ -21,9 +21,11 @@ from eval_skills.core.errors import InputError, UsageError, UserError
 from eval_skills.core.fingerprint import digest_of_folder, digest_of_json
 from eval_skills.core.models import Benchmark, EvalTask, Skill
 from eval_skills.core.models.base import collection_paused
+from eval_skills.core.models.report import MAX_DETAILED_ITEMS
 from eval_skills.core.redaction import short_secrets, values_of_variables
 from eval_skills.core.skills import Discovery, InvalidSkill, load_skills, refuse_duplicates
 from eval_skills.core.store import Manifest, Store, write_manifest
+from eval_skills.core.store.manifest import EXPERIMENT, TRIGGERS
 from eval_skills.core.text import first_of, plural
 from eval_skills.engine.definition.benchmark import (
     ScoredBenchmark,
@@ -198,6 +200,8 @@ def make_plan(request: EvaluateRequest, *, run_id: str | None = None) -> RunPlan
         return _plan_replayed(request, asked, found, run_id)
     skills, unusable, benchmark = asked.skills, asked.unusable, asked.scored.benchmark
     plan = _plan(request, asked.scored, run_id, skills, all_items(skills, benchmark, request.most_runs))
+    if run_id is None:  # what has begun may be finished
+        _refuse_too_many(plan)
     check_simulators(plan.scorings)
     if request.until is not None:
         plan = _compared(plan)
@@ -287,6 +291,17 @@ def _left_out(skills: list[Skill], lacking: str) -> str:
     have, are = ("has", "is") if len(skills) == 1 else ("have", "are")
     names = first_of([skill.key for skill in skills], SKILLS_NAMED)
     return f"{plural(len(skills), 'skill')} {have} {lacking} and {are} left out: {names}"
+
+
+def _refuse_too_many(plan: RunPlan) -> None:
+    """Refuse an experiment whose items no report would list: what it is to show is computed from them."""
+    if plan.planned > MAX_DETAILED_ITEMS and plan.request.provenance.keys() & {EXPERIMENT, TRIGGERS}:
+        counts = [(len(plan.skills), "skill"), (len(plan.benchmark.tasks), "task"), (plan.request.runs, "run")]
+        asked = " × ".join(plural(*each) for each in counts)
+        raise UsageError(
+            f"{asked} are {plan.planned:,} items, and reports list at most {MAX_DETAILED_ITEMS:,} one by one, which this is "
+            "computed from; ask fewer tasks, or fewer --runs"
+        )
 
 
 def _compared(plan: RunPlan) -> RunPlan:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from eval_skills.core.models import Benchmark, Skill, SkillCompletionReport
+from eval_skills.core.models.report import MAX_DETAILED_ITEMS
 from eval_skills.core.selection import RankedSkill
 from eval_skills.core.store import ReachedLimit, Store, land_reports, mirror_sqlite
 from eval_skills.core.text import percents_apart, plural
@@ -29,7 +30,6 @@ from eval_skills.engine.judging.outcome import (
 from eval_skills.engine.skill_effect.experiment import effect_of_run
 from eval_skills.engine.stored_runs.provenance import provenance_of
 from eval_skills.engine.stored_runs.reports import (
-    MAX_DETAILED_ITEMS,
     figure_columns,
     frame_of,
     recorded_request,

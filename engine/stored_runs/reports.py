@@ -13,6 +13,7 @@ from eval_skills.core.errors import InputError, UsageError, UserError
 from eval_skills.core.models import Benchmark, SkillCompletionReport, TaskResult, WorkspaceFile
 from eval_skills.core.models.base import collection_paused
 from eval_skills.core.models.dimensions import DIMENSIONS
+from eval_skills.core.models.report import MAX_DETAILED_ITEMS
 from eval_skills.core.models.task import OWN_TESTS
 from eval_skills.core.ranking import Outcomes, rank_by_task_results, rank_reports
 from eval_skills.core.store import Manifest, Store, started_at
@@ -38,9 +39,6 @@ if TYPE_CHECKING:
     from eval_skills.core.diff.until import Decision
     from eval_skills.core.metrics.item_table import Columns
     from eval_skills.core.statistics.rates import IntArray
-
-MAX_DETAILED_ITEMS = 100_000
-"""Above this a report holds figures only: a JSON file with more items is hard to use, and the store has them all."""
 
 
 FIGURE_COLUMNS = (

@@ -16,13 +16,14 @@ from eval_skills.core.models import Benchmark, SkillCompletionReport
 from eval_skills.core.models.base import Model
 from eval_skills.core.store import Store
 from eval_skills.core.store.files import PRIVATE, write_whole
+from eval_skills.core.store.manifest import TRIGGERS
 from eval_skills.core.triggers import Query, Triggers, trigger_rates
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.skill_effect.arms import Agent, make_arms
 from eval_skills.engine.stored_runs.reports import read_source
 from eval_skills.engine.stored_runs.run_ids import resolve_run_id
 
-PROVENANCE = "triggers"
+PROVENANCE = TRIGGERS
 """Where a manifest has the `TriggerExperiment`."""
 
 

@@ -59,6 +59,15 @@ def test_a_skill_that_helps(agent: dict[str, str]) -> None:
         effect.save("effect.pdf")
 
 
+@pytest.mark.parametrize("given", [{}, {"prefect": True}])
+def test_more_items_than_a_report_lists_are_refused_before_anything_is_asked(agent: dict[str, str], given: Any) -> None:
+    tasks = [{"id": f"t{n}", "input": f"Question {n}?", "expected": "yes"} for n in range(51)]
+    said = r"^2 skills × 51 tasks × 1,000 runs are 102,000 items, and reports list at most 100,000 one by one, .* or fewer runs$"
+    with pytest.raises(UsageError, match=said):
+        es.skill_effect("csv-tools", agent="custom", agent_config={"command": "touch asked"}, tasks=tasks, runs=1000, **given)
+    assert not Path("asked").exists()
+
+
 def says_yes(output: str) -> bool:
     return output == "yes"
 

@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from eval_skills.core.models import report
 from eval_skills.engine.evaluation import summary
 from eval_skills.engine.stored_runs import reports
 from tests.scripted_model import ScriptedModel, failure, verdict
@@ -135,7 +136,7 @@ def test_failures(eval_skill):
 
 
 def test_a_report_of_figures_alone_lets_nothing_pass(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    for room in (summary, reports):
+    for room in (summary, reports, report):
         monkeypatch.setattr(room, "MAX_DETAILED_ITEMS", 2)
     pytester = project(right="4", wrong="5", rogue=FORBIDDEN)
     pytester.makepyfile(test_it=marked("test_sums", *BUSY, "min_completion=0.3") + FAILURES)

@@ -460,3 +460,16 @@ def halves(report: SkillCompletionReport, split: random.Random) -> Sequence[Skil
         sides[0].extend(runs[: len(runs) // 2])
         sides[1].extend(runs[len(runs) // 2 :])
     return [report.model_copy(update={"task_results": side}) for side in sides]
+
+
+@pytest.mark.parametrize(
+    ("without", "said"),
+    [("before", "the report before holds"), ("after", "the report after holds"), ("before after", "both reports hold")],
+)
+def test_reports_that_hold_figures_only_say_so_and_call_no_task_new_or_gone(without: str, said: str) -> None:
+    sides = {"before": reports(each(3, "p")), "after": reports(each(3, "f"))}
+    for side in without.split():
+        sides[side] = [report.model_copy(update={"task_results": []}) for report in sides[side]]
+    found = diff_reports(sides["before"], sides["after"])
+    assert found.skills[0].explanation.startswith(f"not comparable: {said} figures only, as those of runs of more than 100,000")
+    assert (found.skills[0].verdict, found.not_compared) == ("inconclusive", "")
