@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -124,7 +125,8 @@ class EvaluationResult:
         They name their run, so that no gate compares it with itself.
 
         Raises:
-            UsageError: the file cannot be written, or its name ends as that of another format does (``.html``, ``.csv`` …).
+            UsageError: the file cannot be written, its name ends as that of another format does (``.html``, ``.csv`` …), or the
+                report is larger than the 512 MiB that are read of one.
         """
         from eval_skills.reporting.json_report import ReportedRun, of_run, parts
         from eval_skills.reporting.writing import Pieces, format_of_ending
@@ -135,7 +137,23 @@ class EvaluationResult:
             raise UsageError(
                 f"{file}: a result is saved as JSON; name a file that ends in .json, then write this one with: {convert}"
             )
-        return write(file, Pieces(lambda: parts(of_run(self.reports, ReportedRun(run_id=self.run_id)))))
+        reports = of_run(self.reports, ReportedRun(run_id=self.run_id))
+        return write(file, Pieces(lambda: self._readable(parts(reports), file)))
+
+    def _readable(self, pieces: Iterator[str], file: Path) -> Iterator[str]:
+        """The pieces, as long as a report of so many bytes is read again."""
+        from eval_skills.reporting.json_report import MAX_REPORT_BYTES
+
+        written = 0
+        for piece in pieces:
+            written += len(piece.encode())
+            if written > MAX_REPORT_BYTES:
+                kept = f"run {self.run_id} is kept in {self.store}" if self.store else "keep the run with store=PATH"
+                raise UsageError(
+                    f"{file}: the report has more than the {MAX_REPORT_BYTES:,} bytes that are read of one, and is not written; "
+                    f"{kept}, and compare it by its id, or write what you need of to_pandas()"
+                )
+            yield piece
 
     @property
     def _count(self) -> int:

@@ -18,6 +18,9 @@ from eval_skills.core.store.layout import is_run_id, started_at
 from eval_skills.reporting.context import ReportContext, ranked
 from eval_skills.reporting.escape import encodable
 
+MAX_REPORT_BYTES = 512 * 1024 * 1024
+"""What is read of a report: a run of many items, or of long answers, has more than other documents may."""
+
 OF_RUN = "reportedRun"
 """The key of a report's `evaluator_metadata` with what a gate must know of its run, and the manifest alone would say."""
 
@@ -123,10 +126,11 @@ def read_reports(path: Path) -> list[SkillCompletionReport]:
     """The completion reports in a JSON report file, in the order they are in.
 
     Raises:
-        InputError: the file cannot be read, or is not an array of completion reports; a report contradicts its own items or
+        InputError: the file cannot be read, has more than 512 MiB, or is not an array of completion reports;
+            a report contradicts its own items or
             counts, or a skill or an item is there twice. The message names the place in it.
     """
-    data = read_document(path)
+    data = read_document(path, most_bytes=MAX_REPORT_BYTES)
     if not isinstance(data, list):
         raise InputError(f"a report is an array of completion reports; this is a {type(data).__name__}", source=path)
     reports = [_validated(entry, index, path) for index, entry in enumerate(data)]

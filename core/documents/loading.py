@@ -50,15 +50,16 @@ def is_yaml(file: Path | str) -> bool:
     return str(file).lower().endswith((".yaml", ".yml"))
 
 
-def read_document(path: Path) -> Any:
+def read_document(path: Path, *, most_bytes: int = MAX_DOCUMENT_BYTES) -> Any:
     """The content of a JSON (or, by its ``.yaml``/``.yml`` ending, YAML) file; YAML is read as version 1.2.
 
     Raises:
-        InputError: the file is missing, unreadable, larger than 64 MiB, not UTF-8, or not valid; the message has line and column.
+        InputError: the file is missing, unreadable, larger than `most_bytes`, not UTF-8, or not valid;
+            the message has line and column.
             A key that is given twice, NaN, Infinity and numbers beyond a float are refused too: they hide a mistake. So is YAML
             whose anchors stand for more than a million parts.
     """
-    text = read_text(path)
+    text = read_text(path, most_bytes=most_bytes)
     try:
         return parse_yaml(text) if is_yaml(path) else _parse_json(text)
     except json.JSONDecodeError as error:
@@ -185,17 +186,17 @@ def _without(data: Any, place: Sequence[int | str]) -> Any:
     return copy
 
 
-def read_text(path: Path) -> str:
+def read_text(path: Path, *, most_bytes: int = MAX_DOCUMENT_BYTES) -> str:
     """The text of a file, without a byte order mark.
 
     Raises:
-        InputError: the file is missing, unreadable, not a regular file, larger than 64 MiB, or not UTF-8.
+        InputError: the file is missing, unreadable, not a regular file, larger than `most_bytes`, or not UTF-8.
     """
     try:
         if path.exists() and not path.is_file() and not path.is_dir():
             raise InputError("not a regular file", source=path)
-        if (size := path.stat().st_size) > MAX_DOCUMENT_BYTES:
-            raise InputError(f"the file has {size:,} bytes; at most {MAX_DOCUMENT_BYTES:,} are read", source=path)
+        if (size := path.stat().st_size) > most_bytes:
+            raise InputError(f"the file has {size:,} bytes; at most {most_bytes:,} are read", source=path)
         return path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         raise InputError("no such file", source=path) from None

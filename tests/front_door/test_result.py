@@ -16,6 +16,7 @@ import eval_skills as es
 from eval_skills.cli.main import call
 from eval_skills.core.errors import InputError, UsageError, UserError
 from eval_skills.core.models import SkillResponse
+from eval_skills.reporting import json_report
 from eval_skills.reporting.json_report import read_reports
 
 ATTACK = "<script>alert(1)</script><img src=x onerror=alert(1)>{{ 7 * 7 }}\u202e"
@@ -120,6 +121,24 @@ def test_it_is_saved_as_a_report(result: es.EvaluationResult, tmp_path: Path) ->
     assert [skill.change for skill in es.compare(es.evaluate([upper, partly], TASKS), file).skills] == ["compared", "compared"]
     with pytest.raises(UsageError, match=r"this is a folder; name another file$"):
         result.save(tmp_path)
+
+
+def test_a_saved_report_of_more_than_64_mib_is_read_again(result: es.EvaluationResult, tmp_path: Path) -> None:
+    file = result.save(tmp_path / "large.json")
+    with file.open("a") as report:
+        report.write(" " * 65 * 1024 * 1024)
+    assert [skill.change for skill in es.compare(es.evaluate([upper, partly], TASKS), file).skills] == ["compared", "compared"]
+
+
+def test_a_report_that_could_not_be_read_again_is_not_written(
+    result: es.EvaluationResult, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(json_report, "MAX_REPORT_BYTES", 5_000)
+    with pytest.raises(
+        UsageError, match=r"r\.json: the report has more than the 5,000 bytes that are read of one, and is not written"
+    ):
+        result.save(tmp_path / "r.json")
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_copy_of_a_saved_result_is_the_same_run_to_a_gate(
