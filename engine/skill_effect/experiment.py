@@ -27,9 +27,6 @@ from eval_skills.engine.skill_effect.arms import Agent, Arms, make_arms
 from eval_skills.engine.stored_runs.reports import read_source
 from eval_skills.engine.stored_runs.run_ids import resolve_run_id
 
-PROVENANCE = EXPERIMENT
-"""Where a manifest has the `Experiment`."""
-
 _NOT_ASKED = frozenset({"id", "name", "description", "metadata", "tags", "weight"})
 """Fields of a task that change nothing of what is asked, and expected of the answer."""
 
@@ -128,7 +125,7 @@ def as_evaluation(request: EvaluateRequest, arms: Arms, agent: Agent) -> Evaluat
     )
     said = {name: getattr(request, name) for name in request.model_fields_set}
     skills = [str(folder) for folder in arms.arms.values()]
-    provenance = {**request.provenance, PROVENANCE: experiment.to_json()}
+    provenance = {**request.provenance, EXPERIMENT: experiment.to_json()}
     return EvaluateRequest(**{**said, "skills": skills, "provenance": provenance})
 
 
@@ -145,7 +142,7 @@ def experiment_of(store: Store, run_id: str) -> Experiment:
 
 def experiment_in(provenance: Mapping[str, object]) -> Experiment | None:
     """The experiment behind a run, by the provenance in its manifest; None where it is an ordinary one."""
-    return validate_known(Experiment, provenance[PROVENANCE])[0] if PROVENANCE in provenance else None
+    return validate_known(Experiment, provenance[EXPERIMENT])[0] if EXPERIMENT in provenance else None
 
 
 def effect_of_reports(

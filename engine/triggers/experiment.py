@@ -23,9 +23,6 @@ from eval_skills.engine.skill_effect.arms import Agent, make_arms
 from eval_skills.engine.stored_runs.reports import read_source
 from eval_skills.engine.stored_runs.run_ids import resolve_run_id
 
-PROVENANCE = TRIGGERS
-"""Where a manifest has the `TriggerExperiment`."""
-
 
 class TriggerExperiment(Model):
     """What a run of queries is about: the Agent Skill, its neighbours, the queries by the ids of their tasks, and the agent."""
@@ -135,7 +132,7 @@ def as_evaluation(request: EvaluateRequest, prepared: Sequence[PreparedTriggers]
     first = prepared[0]
     said = {name: getattr(request, name) for name in request.model_fields_set}
     own = {"skills": [str(each.folder) for each in prepared], "tasks": str(first.tasks)}
-    return EvaluateRequest(**{**said, **own, "provenance": {PROVENANCE: first.experiment.to_json()}})
+    return EvaluateRequest(**{**said, **own, "provenance": {TRIGGERS: first.experiment.to_json()}})
 
 
 def trigger_experiment_of(store: Store, run_id: str) -> TriggerExperiment:
@@ -145,9 +142,9 @@ def trigger_experiment_of(store: Store, run_id: str) -> TriggerExperiment:
         UsageError: the run is not one of `triggers`.
     """
     manifest = store.manifest(run_id)
-    if PROVENANCE not in manifest.provenance:
+    if TRIGGERS not in manifest.provenance:
         raise UsageError(f"run {run_id} asked no queries of an Agent Skill: it was not made by eval-skills triggers")
-    return validate_known(TriggerExperiment, manifest.provenance[PROVENANCE])[0]
+    return validate_known(TriggerExperiment, manifest.provenance[TRIGGERS])[0]
 
 
 def triggers_of_reports(

@@ -13,8 +13,8 @@ import pytest
 from eval_skills.core.store import Store, land_rows, write_manifest
 from eval_skills.core.store.files import RunLock
 from eval_skills.core.store.manifest import EXPERIMENT as SKILL_EFFECT
+from eval_skills.core.store.manifest import TRIGGERS
 from eval_skills.engine.nightly.interruption import night_lock
-from eval_skills.engine.triggers.experiment import PROVENANCE as TRIGGERS
 from tests.tables import each_row
 
 Run = Callable[..., Any]
