@@ -123,11 +123,11 @@ def _replay_plan(request: BackfillRequest, store: Store) -> BackfillPlan:
     return BackfillPlan(request, store, digested(request, store, grouped, []), remarks=remarks, scorings=basis.scorings)
 
 
-_TO_COME = "of a time to come, so a clock was or is wrong; --until with a later day takes what is from then, too"
+_TO_COME = "dated in the future, so a clock was or is wrong; --until with a later day includes what is from then"
 
 
 def _begun(found: list[Dated], moment_of: Callable[[Dated], datetime], request: BackfillRequest) -> tuple[list[Dated], int]:
-    """Those that are not of a time to come, and how many are; where the request says until when, all are kept."""
+    """Those that are not dated in the future, and how many are; where the request says until when, all are kept."""
     begun = [each for each in found if request.until is not None or not is_yet_to_come(moment_of(each))]
     return begun, len(found) - len(begun)
 

@@ -48,7 +48,7 @@ def is_yet_to_come(moment: datetime) -> bool:
 
 
 def begun_by_now(store: Store, run_id: str) -> str:
-    """The run that is the latest by its id, unless that is of a time to come: then the last one may be any other.
+    """The run that is the latest by its id, unless that is in the future: then the last one may be any other.
 
     Raises:
         UsageError: it is, by more than clocks of several machines differ.

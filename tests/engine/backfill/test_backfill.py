@@ -74,7 +74,7 @@ def test_a_run_of_a_time_to_come_is_left_out_unless_it_is_asked_for(store: Store
     landed_run(WRONG, at=START.replace(year=2099))
     summary = backfill(store)
     assert [row["period"] for row in summary.rows] == ["2026-03-01"]
-    assert any(remark.startswith("1 run left out: of a time to come") for remark in summary.remarks)
+    assert any(remark.startswith("1 run left out: dated in the future") for remark in summary.remarks)
     assert len(backfill(store, until=START.replace(year=2100)).rows) == 2
 
 

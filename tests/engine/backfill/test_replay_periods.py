@@ -1,4 +1,4 @@
-"""Which commit of a time a replay evaluates: the last of each period, and none of a time to come."""
+"""Which commit of a time a replay evaluates: the last of each period, and none that is dated in the future."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_a_commit_of_a_time_to_come_is_left_out_unless_it_is_asked_for(plan: Pla
     """It would be the last run of its skill for as long as that time has not come."""
     made = plan("2026-03-01T12:00:00Z", LATER)
     assert evaluated(made, tmp_path) == [("2026-03-01", "0")]
-    assert made.remarks[0].startswith("1 commit left out: of a time to come, so a clock was or is wrong; --until with")
+    assert made.remarks[0].startswith("1 commit left out: dated in the future, so a clock was or is wrong; --until with")
 
 
 def test_one_that_is_asked_for_is_there(plan: Plan, tmp_path: Path) -> None:
@@ -81,5 +81,5 @@ def test_one_that_is_asked_for_is_there(plan: Plan, tmp_path: Path) -> None:
 
 
 def test_where_nothing_else_is_there_it_is_said(plan: Plan) -> None:
-    with pytest.raises(UsageError, match=r"no commit of .* is from this time; 1 commit left out: of a time to come"):
+    with pytest.raises(UsageError, match=r"no commit of .* is from this time; 1 commit left out: dated in the future"):
         plan(LATER)
