@@ -181,7 +181,7 @@ def calibrate(
     run_id: str | None = None,
     unjudged: int = 0,
 ) -> Calibration:
-    """The agreement of at least one labelled item; `unjudged` counts labels to which the judge has no verdict."""
+    """The agreement of at least one labelled item; `unjudged` counts labels on the judge's tasks that have no verdict of it."""
     found = Agreement.of(items)
     sensitivity, positive = found.hit_share(1)
     specificity, negative = found.hit_share(0)

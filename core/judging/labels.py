@@ -105,7 +105,7 @@ def _score(text: str, line: int, path: Path, sign: str) -> float:
         score = float(text if sign == "," else text.replace(",", "."))
     except ValueError:
         score = math.nan
-    if not 0 <= score <= 1:
+    if not 0 <= score <= 1 or "_" in text:  # Python reads 0_1 as 1
         raise InputError(f"line {line}: the label {text!r} is neither pass or fail nor a number from 0 to 1", source=path)
     return score
 

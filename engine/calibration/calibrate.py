@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,11 +12,17 @@ from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.judging.calibration import ENOUGH_LABELS, Calibration, LabelledItem, calibrate
 from eval_skills.core.judging.labels import Label, read_labels
 from eval_skills.core.store import Store, land_rows, new_run_id
-from eval_skills.core.store.rows import calibration_row, last_calibrations
+from eval_skills.core.store.rows import calibration_row
 from eval_skills.core.text import plural
 from eval_skills.engine.calibration.labels import JudgedLabel
 from eval_skills.engine.calibration.request import CalibrateRequest
-from eval_skills.engine.calibration.sources import judge_labels, read_stored_verdicts
+from eval_skills.engine.calibration.sources import (
+    current_calibrations,
+    judge_labels,
+    named,
+    read_stored_verdicts,
+    refuse_fewer_labels,
+)
 
 
 def calibrate_judge(request: CalibrateRequest) -> CalibrationOutcome:
@@ -35,10 +41,9 @@ def calibrate_judge(request: CalibrateRequest) -> CalibrationOutcome:
     if not found:
         why = Counter(each.why for each in answers.labels).most_common(1)[0][0]
         raise InputError(f"no label is about an item with a model's verdict: {why}", source=request.labels)
-    unjudged = len(answers.labels) - sum(map(len, found.values()))
     now = datetime.now(UTC)
-    outcome = {
-        new_run_id(now): calibrate(
+    calibrations = {
+        judge: calibrate(
             [_item(each, request.pass_at) for each in group],
             benchmark_id=answers.benchmark.id,
             benchmark_version=answers.benchmark.version,
@@ -47,12 +52,17 @@ def calibrate_judge(request: CalibrateRequest) -> CalibrationOutcome:
             prompt=judge.prompt,
             at=now,
             run_id=answers.run_id,
-            unjudged=unjudged,
+            unjudged=answers.without_verdict(judge),
         )
         for judge, group in sorted(found.items())
     }
-    remarks = [*answers.remarks, *answers.left_out, *land_calibrations(store, outcome, force=request.force)]
-    return CalibrationOutcome(outcome, store.path, remarks, failed=answers.failed)
+    current = current_calibrations(store, answers.benchmark, calibrations)
+    refuse_fewer_labels(current, {judge: each.labels for judge, each in calibrations.items()}, force=request.force)
+    outcome = {new_run_id(): calibration for calibration in calibrations.values()}
+    for name, calibration in outcome.items():
+        land_rows(store, "calibrations", name, [calibration_row(calibration, name)])
+    said = [remark for judge, each in calibrations.items() for remark in _remarks(each, current.get(judge))]
+    return CalibrationOutcome(outcome, store.path, [*answers.remarks, *answers.left_out, *said], failed=answers.failed)
 
 
 def _check_source(request: CalibrateRequest, labels: Sequence[Label]) -> None:
@@ -86,34 +96,8 @@ class CalibrationOutcome:
     failed: int = 0
 
 
-def land_calibrations(store: Store, found: Mapping[str, Calibration], *, force: bool) -> list[str]:
-    """Land all of them, by their ids; each replaces the current calibration of its judge. Returns remarks.
-
-    Raises:
-        UsageError: the current one of a judge and version of the benchmark has more labels, without `force`; nothing has landed.
-    """
-    current = {name: _current(store, calibration) for name, calibration in found.items()}
-    for name, old in current.items():
-        if old is not None and old.labels > found[name].labels and not force:
-            raise UsageError(f"nothing was kept: {_named(old)}, and now there are {found[name].labels}; replace it with --force")
-    for name, calibration in found.items():
-        land_rows(store, "calibrations", name, [calibration_row(calibration, name)])
-    return [remark for name, calibration in found.items() for remark in _remarks(calibration, current[name])]
-
-
-def _current(store: Store, calibration: Calibration) -> Calibration | None:
-    version = calibration.benchmark_version
-    last = last_calibrations(store, calibration.benchmark_id, version).get((calibration.model, calibration.prompt))
-    return last if last and last.benchmark_version == version else None
-
-
 def _remarks(calibration: Calibration, replaced: Calibration | None) -> Iterator[str]:
     if replaced is not None:
-        yield f"replaced for reports: {_named(replaced)}"
+        yield f"replaced for reports: {named(replaced)}"
     if calibration.labels < ENOUGH_LABELS:
         yield f"{plural(calibration.labels, 'label')} of {calibration.model}: use at least {ENOUGH_LABELS} for reliable figures"
-
-
-def _named(calibration: Calibration) -> str:
-    moment = f"{calibration.calibrated_at:%Y-%m-%d %H:%M}"
-    return f"the calibration of {calibration.model} of {moment} has {plural(calibration.labels, 'label')}"

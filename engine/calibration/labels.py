@@ -18,7 +18,8 @@ NO_MODEL = "its task is not judged by a model"
 
 @dataclass(frozen=True, slots=True)
 class JudgedLabel:
-    """A label with the model's verdict on its answer; `score` is None without one, for the reason `why`."""
+    """A label with the model's verdict on its answer; `score` is None without one, for the reason `why`. `judge` judges its task,
+    None where no model does."""
 
     label: Label
     judge: JudgeIdentity | None = None
@@ -32,9 +33,9 @@ class JudgedLabel:
     ) -> JudgedLabel:
         """The label of an answer with this result, to a task that `judge` judges."""
         if status in ("error", "timeout"):
-            return cls(label, why="it ended in an error")
+            return cls(label, judge, why="it ended in an error")
         if score is None or not was_judged(status, reasons):
-            return cls(label, why="its verdict was known before a model was asked")
+            return cls(label, judge, why="its verdict was known before a model was asked")
         return cls(label, judge, score, passed)
 
 
@@ -60,6 +61,10 @@ class LabelledAnswers:
             if each.judge is not None and each.score is not None:
                 found.setdefault(each.judge, []).append(each)
         return found
+
+    def without_verdict(self, judge: JudgeIdentity) -> int:
+        """How many labels are about tasks of this judge and have no verdict of it."""
+        return sum(each.judge == judge and each.score is None for each in self.labels)
 
     @property
     def left_out(self) -> Iterator[str]:

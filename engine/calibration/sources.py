@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from eval_skills.core.errors import InputError, RunError
+from eval_skills.core.errors import InputError, RunError, UsageError
+from eval_skills.core.judging.calibration import Calibration
 from eval_skills.core.judging.labels import Label
-from eval_skills.core.models import ItemResult, SkillResponse, Verdict
+from eval_skills.core.models import Benchmark, ItemResult, SkillResponse, Verdict
 from eval_skills.core.redaction import Redaction
 from eval_skills.core.store import Store, results_of
-from eval_skills.core.text import nearest
+from eval_skills.core.store.rows import last_calibrations
+from eval_skills.core.text import nearest, plural
 from eval_skills.engine.calibration.labels import NO_MODEL, JudgedLabel, LabelledAnswers, matched
 from eval_skills.engine.calibration.request import CalibrateRequest
 from eval_skills.engine.definition.benchmark import (
@@ -62,11 +65,11 @@ def _stored(
 ) -> JudgedLabel:
     judge = judges.get(item.task_id)
     if item.task_digest not in (None, *same.get(f"task/{item.task_id}", ())):
-        return JudgedLabel(label, why="its task was changed since")
+        return JudgedLabel(label, judge, why="its task was changed since")
     if judge is None:
         return JudgedLabel(label, why=NO_MODEL)
     if item.scoring_digest not in (None, *same.get(f"scoring/{item.task_id}", ())):  # the version of the prompt, for one
-        return JudgedLabel(label, why="what judges its task was changed since")
+        return JudgedLabel(label, judge, why="what judges its task was changed since")
     return JudgedLabel.of(label, judge, item.status, item.reasons, item.dimensions.get(QUALITY, item.score), item.passed)
 
 
@@ -77,7 +80,8 @@ def judge_labels(request: CalibrateRequest, labels: Sequence[Label]) -> Labelled
     """The labels, each with a new verdict on its answer.
 
     Raises:
-        UserError: the benchmark cannot be used, or has no such task; a judging model cannot be asked.
+        UserError: the benchmark cannot be used, or has no such task; the current calibration has more labels; a judging model
+            cannot be asked.
         RunError: a judging model cannot be reached, fails on every answer, or its cost limit is reached.
     """
     asked = {name: value for name in ("benchmark", "tasks", "benchmarks_dir", "evaluator") if (value := getattr(request, name))}
@@ -89,6 +93,9 @@ def judge_labels(request: CalibrateRequest, labels: Sequence[Label]) -> Labelled
             hint = nearest(label.task_id, scorings)
             raise InputError(f"line {label.line}: {benchmark.id} has no task {label.task_id!r}{hint}", source=request.labels)
     _refuse_same_answers(labels, request.labels)
+    judges = judges_by_task(scorings)
+    counts = Counter(judges[label.task_id] for label in labels if label.task_id in judges)
+    refuse_fewer_labels(current_calibrations(Store(request.store), benchmark, counts), counts, force=request.force)
     needed = {name: scoring for name, scoring in scorings.items() if name in {label.task_id for label in labels}}
     remarks = check_judges_ready(needed)
     judged = asyncio.run(_all_judged(labels, scorings, request))
@@ -103,6 +110,30 @@ def judge_labels(request: CalibrateRequest, labels: Sequence[Label]) -> Labelled
         failed=len(failed),
         remarks=[*remarks, *judging_lines(judges_of(needed), "latest")],
     )
+
+
+def current_calibrations(store: Store, benchmark: Benchmark, judges: Iterable[JudgeIdentity]) -> dict[JudgeIdentity, Calibration]:
+    """The calibrations of this version of the benchmark that are in force, of those judges that have one."""
+    last = last_calibrations(store, benchmark.id, benchmark.version)
+    found = {judge: last.get((judge.model, judge.prompt)) for judge in judges}
+    return {judge: each for judge, each in found.items() if each and each.benchmark_version == benchmark.version}
+
+
+def refuse_fewer_labels(current: Mapping[JudgeIdentity, Calibration], now: Mapping[JudgeIdentity, int], *, force: bool) -> None:
+    """Refuse to replace calibrations by ones with fewer labels, of which there are so many `now`.
+
+    Raises:
+        UsageError: that would be so, without `force`.
+    """
+    for judge, old in current.items():
+        if old.labels > now[judge] and not force:
+            raise UsageError(f"nothing was kept: {named(old)}, and now there are {now[judge]}; replace it with --force")
+
+
+def named(calibration: Calibration) -> str:
+    """``the calibration of openai/gpt-4o of 2026-11-22 09:25 has 32 labels``."""
+    moment = f"{calibration.calibrated_at:%Y-%m-%d %H:%M}"
+    return f"the calibration of {calibration.model} of {moment} has {plural(calibration.labels, 'label')}"
 
 
 def _refuse_same_answers(labels: Sequence[Label], source: str) -> None:

@@ -58,6 +58,7 @@ def test_where_no_comma_separates_cells_a_number_may_have_one(tmp_path: Path, si
         pytest.param("task_id,label\n,1\n", "line 2 names no task", id="no-task"),
         pytest.param("task_id,label\na,maybe\n", "line 2: the label 'maybe' is neither", id="no-such-word"),
         pytest.param("task_id,label\na,nan\n", "'nan' is neither", id="nan"),
+        pytest.param("task_id,label\na,0_1\n", "'0_1' is neither", id="underscore"),
         pytest.param("task_id,label\na,7\n", "'7' is neither", id="out-of-range"),
         pytest.param("task_id,label,run_index\na,1,-1\n", "the run_index '-1' is not a whole number", id="negative-run"),
         pytest.param("task_id,label,run_index\na,1,²\n", "the run_index '²' is not a whole number", id="odd-digit"),

@@ -269,6 +269,28 @@ class TestOfAnswersJudgedNow:
         assert said.startswith("judge: 1 of 3 answers could not be judged: ")
         assert said.endswith(f"; {ends}")
 
+    @pytest.mark.slow
+    def test_fewer_labels_than_are_in_force_are_refused_before_a_model_is_asked(self, now: Any, model: ScriptedModel) -> None:
+        now(answers("right", "wrong", "good"), noJudgeCheck=True)
+        with pytest.raises(UsageError, match=r"nothing was kept: .* has 3 labels, and now there are 2; replace it with --force"):
+            now(answers("fine", "other"), noJudgeCheck=True)
+        assert len(model.asked) == 3
+        now(answers("fine", "other"), noJudgeCheck=True, force=True)
+        assert len(model.asked) == 5
+
+    @pytest.mark.slow
+    def test_each_judge_has_its_own_labels_without_a_verdict(self, now: Any, model: ScriptedModel, tasks_file: Path) -> None:
+        tasks = json.loads(tasks_file.read_text())
+        tasks[1]["evaluator"]["model"] = "openai/two"
+        tasks_file.write_text(json.dumps([*tasks, {"id": "plain", "expectedOutput": {"value": "x"}}]))
+        model.otherwise = lambda asked: failure(422, "not this one") if "wrong" in asked.prompt else verdict()
+        more = [{"task_id": "t1", "label": 0, "answer": "wrong"}, {"task_id": "plain", "label": 1, "answer": "x"}]
+        found = now([*answers("right", "fine"), *more]).calibrations
+        assert {each.model: (each.labels, each.unjudged) for each in found.values()} == {
+            "openai/one": (1, 0),
+            "openai/two": (1, 1),
+        }
+
     def test_a_judge_that_fails_all_of_them_keeps_nothing(self, now: Any, model: ScriptedModel, tmp_path: Path) -> None:
         model.otherwise = failure(401, "bad key")
         with pytest.raises(RunError, match=r"judge: 2 of 2 answers could not be judged: .*bad key.*; nothing was kept"):
