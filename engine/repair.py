@@ -23,7 +23,7 @@ def repair(store: Store) -> Verified:
     without a digest that reads well gets one, so that later damage is seen.
 
     Raises:
-        RunError: the store cannot be listed.
+        RunError: the list of digests cannot be read.
     """
     found = verify(store)
     findings = [replace(each, repaired=_repaired(store, each)) for each in found.findings]
@@ -50,7 +50,7 @@ def _repaired(store: Store, finding: Finding) -> str:
             make_folder(place.parent, store.layout.mode)
             replace_durably(Path(store.tables.path_of(finding.path)), place)
             return f"moved to {place}, where it landed"
-        if finding.kind == "journal":
+        if finding.kind == "journal" and finding.path == str(store.journal_path(finding.run_id)):
             return _journal(store, finding)
         return put_aside(store, finding)
     except (EvalSkillsError, OSError) as error:

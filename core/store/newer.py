@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 
 from eval_skills.core.store.journal import complete_lines, read_line
 from eval_skills.core.store.landing import NEWER
-from eval_skills.core.store.manifest import FILE_NAME, FORMAT
+from eval_skills.core.store.manifest import FILE_NAME, FORMAT, Manifest
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from eval_skills.core.store.store import Store
 
 _SHOWN = 5
@@ -20,16 +22,33 @@ def newer_remarks(store: Store, run_id: str) -> list[str]:
     Raises:
         RunError: a line of the journal is not a result.
     """
-    remarks = []
-    if (manifest := store.find_manifest(run_id)) is not None:
-        newer = f"is of format {manifest.format} (this version knows {FORMAT})" if manifest.format > FORMAT else ""
-        if said := " and ".join(filter(None, [newer, _has(manifest.unknown_keys)])):
-            remarks.append(f"{FILE_NAME} of run {run_id} {said}; it is kept as it is")
-    for journal in (store.journal_path(run_id), *sorted(store.run_folder(run_id).glob(NEWER))):
-        lines = (read_line(line, source=journal, number=number) for number, line in complete_lines(journal))
-        if said := _has(list(dict.fromkeys(key for _, keys in lines for key in keys))):
-            remarks.append(f"{journal.name} of run {run_id} {said}; the tables leave that out, and the journal is kept")
-    return remarks
+    manifest = store.find_manifest(run_id)
+    remarks = [] if manifest is None else in_manifest(manifest)
+    return remarks + [remark for journal in journals(store, run_id) for remark in in_journal(journal)]
+
+
+def journals(store: Store, run_id: str) -> list[Path]:
+    """The journal of a run, whether it exists or not, and those that were kept for a newer version."""
+    return [store.journal_path(run_id), *sorted(store.run_folder(run_id).glob(NEWER))]
+
+
+def in_manifest(manifest: Manifest) -> list[str]:
+    """The sentence for a manifest, if there is one to say."""
+    newer = f"is of format {manifest.format} (this version knows {FORMAT})" if manifest.format > FORMAT else ""
+    said = " and ".join(filter(None, [newer, _has(manifest.unknown_keys)]))
+    return [f"{FILE_NAME} of run {manifest.run_id} {said}; it is kept as it is"] if said else []
+
+
+def in_journal(journal: Path) -> list[str]:
+    """The sentence for a journal, of which every line is read.
+
+    Raises:
+        RunError: a line is not a result.
+    """
+    lines = (read_line(line, source=journal, number=number) for number, line in complete_lines(journal))
+    said = _has(list(dict.fromkeys(key for _, keys in lines for key in keys)))
+    run_id = journal.parent.name
+    return [f"{journal.name} of run {run_id} {said}; the tables leave that out, and the journal is kept"] if said else []
 
 
 def _has(keys: list[str]) -> str:

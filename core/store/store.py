@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from eval_skills.core.errors import InputError, UsageError
+from eval_skills.core.errors import InputError, RunError, UsageError
 from eval_skills.core.store.layout import DEFAULT_ROOT, JOURNAL, Layout, is_run_id, new_run_id, started_at
 from eval_skills.core.store.manifest import EXPERIMENT, FILE_NAME, Manifest, read_manifest
 from eval_skills.core.store.scorings import ASKED
@@ -190,6 +190,11 @@ class Store:
             return {name for name in os.listdir(self.layout.root / "runs") if is_run_id(name)}
         except (FileNotFoundError, NotADirectoryError):
             return set()
+        except OSError as error:
+            from eval_skills.core.store.tables import LET_IT_BE_READ
+
+            folder = self.layout.root / "runs"
+            raise RunError(f"{folder} cannot be listed: {error.strerror}; {LET_IT_BE_READ}") from None
 
     def new_run_id(self, at: datetime | None = None) -> str:
         """A fresh id for a run that begins `at` (absent: this moment, and the id is greater than that of every run here).

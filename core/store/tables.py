@@ -47,6 +47,9 @@ class Tables:
         self.root = str(layout.root)
         self.tell: Callable[[str], object] = warnings.warn
         """Called once with a sentence about every damaged file that was left out of what was read."""
+        self.unlisted: dict[str, str] | None = None
+        """Where it is a dict, a folder that cannot be listed is noted there, with what is wrong, and counts as empty: `verify`
+        goes on. For who reads results, such a folder is an error."""
         self._left_out: set[str] = set()
         self._named: set[str] = set()
         self._digests: dict[str, list[str]] | None = None
@@ -55,8 +58,8 @@ class Tables:
 
     def files(self, name: TableName, run_ids: Collection[str] | None = None) -> dict[str, str]:
         """The landed files as run id → path, in the order of the run ids; of all runs, or of those named."""
-        folders = [path for path, day in _partitions(f"{self.root}/{name}") if _is_date(day)]
-        found = {run_id: path for path in _files(folders) if (run_id := _run_id_of(path))}
+        folders = [path for path, day in _partitions(f"{self.root}/{name}", self.unlisted) if _is_date(day)]
+        found = {run_id: path for path in _files(folders, self.unlisted) if (run_id := _run_id_of(path))}
         return {run_id: found[run_id] for run_id in sorted(found) if run_ids is None or run_id in run_ids}
 
     def sound_files(self, name: TableName, run_ids: Collection[str] | None = None) -> dict[str, str]:
@@ -84,8 +87,8 @@ class Tables:
     def misplaced(self, name: TableName) -> list[tuple[str, str]]:
         """The files of runs, by run id, in partitions whose name is not a date: nothing says of which day they are, and they are
         in none of `files`."""
-        folders = [path for path, day in _partitions(f"{self.root}/{name}") if not _is_date(day)]
-        return sorted((run_id, path) for path in _files(folders) if (run_id := _run_id_of(path)))
+        folders = [path for path, day in _partitions(f"{self.root}/{name}", self.unlisted) if not _is_date(day)]
+        return sorted((run_id, path) for path in _files(folders, self.unlisted) if (run_id := _run_id_of(path)))
 
     def _each(self, function: Callable[[str], Found], paths: Collection[str]) -> list[Found]:
         """What the function returns for each path, in their order. A thread gets many at once: to hand over one small file takes
@@ -333,7 +336,7 @@ def _dated(name: TableName) -> pa.Schema:
     return pa.schema([*SCHEMAS[name], DATE_FIELD])
 
 
-def _partitions(folder: str) -> list[tuple[str, str]]:
+def _partitions(folder: str, unlisted: dict[str, str] | None = None) -> list[tuple[str, str]]:
     """The partitions of a table, in their order: the path of each, and what it says of its day."""
     try:
         with os.scandir(folder) as entries:
@@ -343,12 +346,18 @@ def _partitions(folder: str) -> list[tuple[str, str]]:
     except (FileNotFoundError, NotADirectoryError):
         return []
     except OSError as error:
-        raise _not_listed(folder, error) from None
+        _note_unlisted(folder, error, unlisted)
+        return []
     return sorted(found)
 
 
-def _not_listed(folder: str, error: OSError) -> RunError:
-    return RunError(f"{folder} cannot be listed: {error.strerror}; let this user read it (chmod), or see to its disk")
+def _note_unlisted(folder: str, error: OSError, unlisted: dict[str, str] | None) -> None:
+    if unlisted is None:
+        raise RunError(f"{folder} cannot be listed: {error.strerror}; {LET_IT_BE_READ}") from None
+    unlisted[folder] = f"cannot be listed: {error.strerror}"
+
+
+LET_IT_BE_READ = "let this user read it (chmod), or see to its disk"
 
 
 @lru_cache(maxsize=16_384)  # a reader asks it of every partition, several times over
@@ -360,7 +369,7 @@ def _is_date(day: str) -> bool:
         return False
 
 
-def _files(days: Iterable[str]) -> Iterator[str]:
+def _files(days: Iterable[str], unlisted: dict[str, str] | None = None) -> Iterator[str]:
     """What is in these partitions; pyarrow's listing looks at each file, too, which takes five times as long."""
     for day in days:
         try:
@@ -369,7 +378,7 @@ def _files(days: Iterable[str]) -> Iterator[str]:
         except FileNotFoundError:
             continue
         except OSError as error:
-            raise _not_listed(day, error) from None
+            _note_unlisted(day, error, unlisted)
 
 
 def _run_id_of(path: str) -> str | None:

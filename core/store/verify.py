@@ -16,11 +16,10 @@ import pyarrow.parquet as pq
 from eval_skills.core.errors import EvalSkillsError, InputError
 from eval_skills.core.store.digests import digest_of_file, recorded_digests
 from eval_skills.core.store.files import is_locked
-from eval_skills.core.store.journal import complete_lines, result_of
-from eval_skills.core.store.layout import JOURNAL, TableName, is_run_id
+from eval_skills.core.store.layout import JOURNAL, TableName, is_run_id, start_date
 from eval_skills.core.store.manifest import FILE_NAME, read_manifest
 from eval_skills.core.store.missing import BROKEN, GONE, missing_files
-from eval_skills.core.store.newer import newer_remarks
+from eval_skills.core.store.newer import in_journal, in_manifest, journals
 from eval_skills.core.store.schema import SCHEMAS
 from eval_skills.core.store.scorings import ASKED, asked_at
 from eval_skills.core.store.store import LOST
@@ -70,9 +69,19 @@ def verify(store: Store) -> Verified:
     """Read every landed file whole, with the checksum of every page, and compare it with the digest that was written down when
     it landed; parse every manifest and journal; look for what a process that died left behind. Nothing is changed.
 
+    What cannot be listed is named, and the rest is looked at: nothing is missed there.
+
     Raises:
-        RunError: the store cannot be listed.
+        RunError: the list of digests cannot be read.
     """
+    store.tables.unlisted = {}
+    try:
+        return _verified(store, store.tables.unlisted)
+    finally:
+        store.tables.unlisted = None
+
+
+def _verified(store: Store, unlisted: dict[str, str]) -> Verified:
     known = recorded_digests(store.layout)
     files, undigested, findings = 0, [], []
     for name in get_args(TableName):
@@ -89,11 +98,11 @@ def verify(store: Store) -> Verified:
         for run_id, path in store.tables.misplaced(name):
             findings.append(Finding("misplaced", store.tables.location(path), f"{MISPLACED}, so nothing reads it", run_id, name))
     misplaced = {(each.table, each.run_id) for each in findings if each.kind == "misplaced"}
-    missing = [each for each in _missing(store, known) if (each.table, each.run_id) not in misplaced]
-    findings += [*missing, *_folders(store), *_leftovers(store), *_without_reports(store, findings)]
-    closed = {each.run_id for each in findings if each.kind in ("journal", "unreadable")}
-    newer = [remark for run_id in store.run_ids() if run_id not in closed for remark in newer_remarks(store, run_id)]
-    return Verified(files, undigested, findings, newer)
+    folders, newer = _folders(store, unlisted)
+    missing = [each for each in _missing(store, known, unlisted) if (each.table, each.run_id) not in misplaced]
+    findings += [*missing, *folders, *_leftovers(store, unlisted), *_without_reports(store, findings, unlisted)]
+    closed = [Finding("unreadable", store.tables.location(path), problem) for path, problem in sorted(unlisted.items())]
+    return Verified(files, undigested, [*closed, *findings], newer)
 
 
 def put_aside(store: Store, finding: Finding) -> str:
@@ -192,13 +201,16 @@ def _is_earlier(store: Store, path: str) -> bool:
     return before in digests[:-1] and before != digests[-1] and not is_open and digest_of_file(path) == before
 
 
-def _missing(store: Store, known: Collection[str]) -> Iterator[Finding]:
-    """What is missing; of reports, those that cannot be made anew from their items, and of manifests, those of landed runs."""
+def _missing(store: Store, known: Collection[str], unlisted: Collection[str]) -> Iterator[Finding]:
+    """What is missing; of reports, those that cannot be made anew from their items, and of manifests, those of landed runs. What
+    would be in folders that cannot be listed is not missed."""
+    if _runs(store) in unlisted:
+        return
     items = store.tables.files("items")
     names: tuple[TableName, ...] = ("items", "reports")
     for name in names:
         for run_id, path in missing_files(store, name, known):
-            if name == "items" or run_id not in items:
+            if not _is_closed(path, unlisted) and (name == "items" or run_id not in items):
                 yield Finding("missing", path, f"{GONE}; restore it from a copy", run_id, name)
     for run_id in _landed_here(store, known):
         if not (folder := store.run_folder(run_id)).is_dir():
@@ -217,33 +229,49 @@ def _landed_here(store: Store, known: Collection[str]) -> list[str]:
     return sorted(filter(is_run_id, recorded | store.tables.files("items").keys()))
 
 
-def _folders(store: Store) -> Iterator[Finding]:
-    """The manifests and journals that cannot be read."""
-    runs = store.layout.root / "runs"
-    for folder in sorted(runs.iterdir()) if runs.is_dir() else ():
-        if not is_run_id(folder.name):
-            continue
-        closed = [
-            path for path in (folder, folder / FILE_NAME, folder / ASKED, store.journal_path(folder.name)) if _refused(path)
-        ]
-        yield from (Finding("unreadable", str(path), _refused(path), folder.name) for path in closed[:1])
-        if closed:
+def _runs(store: Store) -> str:
+    return f"{store.layout.root}/runs"
+
+
+def _is_closed(path: str, unlisted: Collection[str]) -> bool:
+    """Whether a file of a table would be in a folder that cannot be listed."""
+    return any(str(above) in unlisted for above in Path(path).parents[:2])
+
+
+def _folders(store: Store, unlisted: dict[str, str]) -> tuple[list[Finding], list[str]]:
+    """The manifests and journals that cannot be read, and what a newer version wrote into the others; each is read once."""
+    findings, newer, names = [], list[str](), list[str]()
+    try:
+        names = sorted(filter(is_run_id, os.listdir(_runs(store))))
+    except (FileNotFoundError, NotADirectoryError):
+        pass
+    except OSError as error:
+        unlisted[_runs(store)] = f"cannot be listed: {error.strerror}"
+    for run_id in names:
+        folder = store.run_folder(run_id)
+        if refused := _refused(folder):
+            findings.append(Finding("unreadable", str(folder), refused, run_id))
             continue
         try:
-            if (folder / FILE_NAME).exists():
-                read_manifest(folder)
+            newer += in_manifest(read_manifest(folder)) if (folder / FILE_NAME).exists() else []
         except (EvalSkillsError, ValueError, OSError) as error:
-            yield Finding("manifest", str(folder / FILE_NAME), f"cannot be read: {_short(error)}", folder.name)
+            findings.append(_unread("manifest", folder / FILE_NAME, f"cannot be read: {_short(error)}"))
         try:
             asked_at(folder)
         except InputError as error:
-            yield Finding("manifest", str(folder / ASKED), f"cannot be read: {_short(error)}", folder.name)
-        journal = store.journal_path(folder.name)
-        try:
-            for number, line in complete_lines(journal):
-                result_of(line, source=journal, number=number)
-        except (EvalSkillsError, OSError) as error:
-            yield Finding("journal", str(journal), _short(error), folder.name)
+            findings.append(_unread("manifest", folder / ASKED, f"cannot be read: {_short(error)}"))
+        for journal in journals(store, run_id):
+            try:
+                newer += in_journal(journal)
+            except (EvalSkillsError, OSError) as error:
+                findings.append(_unread("journal", journal, _short(error)))
+    return findings, newer
+
+
+def _unread(kind: FindingKind, path: Path, problem: str) -> Finding:
+    """What is wrong with a file in the folder of a run: with what it holds, or that its bytes cannot be had."""
+    refused = _refused(path)
+    return Finding("unreadable" if refused else kind, str(path), refused or problem, path.parent.name)
 
 
 _SCRATCH = re.compile(rf"\.(?:(?:{'|'.join(get_args(TableName))})\.date=.+\.parquet|.+\.[0-9]+)\.tmp")
@@ -253,8 +281,10 @@ _BEING_WRITTEN_S = 300
 """A scratch file that no run's lock covers and that was written to more recently may still be in use."""
 
 
-def _leftovers(store: Store) -> Iterator[Finding]:
-    """Scratch files, and locks that no process holds."""
+def _leftovers(store: Store, unlisted: Collection[str]) -> Iterator[Finding]:
+    """Scratch files, and locks that no process holds; where the folders of runs cannot be listed, nothing says whose they are."""
+    if _runs(store) in unlisted:
+        return
     root = store.layout.root
     scratch = (path for path in root.rglob(".*.tmp") if _SCRATCH.fullmatch(path.name) and path.is_file())
     for path in sorted(scratch) if root.is_dir() else ():
@@ -275,15 +305,16 @@ def _is_idle(scratch: Path) -> bool:
         return False
 
 
-def _without_reports(store: Store, damaged: list[Finding]) -> Iterator[Finding]:
-    """Runs whose items are well, and whose reports are missing or damaged; those that cannot be read may be well."""
+def _without_reports(store: Store, damaged: list[Finding], unlisted: Collection[str]) -> Iterator[Finding]:
+    """Runs whose items are well, and whose reports are missing or damaged; those that cannot be read or listed may be well."""
     bad = {(each.table, each.run_id) for each in damaged if each.kind == "damaged"}
     closed = {each.run_id for each in damaged if each.kind == "unreadable" and each.table == "items"}
     elsewhere = {each.run_id for each in damaged if each.kind == "misplaced" and each.table == "reports"}
     reports = store.tables.files("reports")
     for run_id, path in store.tables.files("items").items():
         is_without = run_id not in (reports.keys() | elsewhere) or ("reports", run_id) in bad
-        if ("items", run_id) not in bad and run_id not in closed and is_without:
+        place = f"{store.layout.root}/{store.layout.table_file('reports', start_date(run_id), run_id)}"
+        if ("items", run_id) not in bad and run_id not in closed and is_without and not _is_closed(place, unlisted):
             yield Finding("without-reports", store.tables.location(path), "these items have no readable reports", run_id)
 
 

@@ -61,12 +61,59 @@ def test_what_cannot_be_read_may_be_well_and_stays_where_it_is(landed: Store, na
         assert path.is_symlink()
 
 
-def test_a_folder_that_cannot_be_listed_is_named(landed: Store) -> None:
-    link = landed.layout.root / "items" / "date=2026-11-20"
-    link.mkdir()
-    (loop := link / "x.parquet").symlink_to(loop)
-    with pytest.raises(RunError, match="date=2026-11-20 cannot be listed: Too many levels of symbolic links"):
-        verify(landed)
+@pytest.mark.parametrize("name", ["items", "reports"])
+def test_a_folder_that_cannot_be_listed_is_named_and_the_rest_is_looked_at(landed: Store, name: str) -> None:
+    """A link to itself stands for a folder that this user may not list. What would be in there is not missed, or made anew."""
+    day = file_of(landed, name, RUNS[0]).parent
+    for file in day.iterdir():
+        file.unlink()
+    (loop := day / "x.parquet").symlink_to(loop)
+    other = landed.run_folder(RUNS[1]) / "manifest.json"
+    other.write_text("{")
+    closed, manifest = repair(landed).findings
+    assert (closed.kind, closed.path) == ("unreadable", str(day))
+    assert closed.problem == "cannot be listed: Too many levels of symbolic links"
+    assert closed.repaired.startswith("not repaired: let this user read it")
+    assert (manifest.kind, manifest.repaired) == ("manifest", "now manifest.json.broken")
+    with pytest.raises(RunError, match=f"{day.name} cannot be listed: Too many levels of symbolic links"):
+        landed.items() if name == "items" else landed.reports()
+
+
+def test_where_the_folders_of_runs_cannot_be_listed_the_tables_are_looked_at(landed: Store) -> None:
+    runs = landed.layout.root / "runs"
+    shutil.rmtree(runs)
+    runs.symlink_to(runs)
+    file_of(landed, "items", RUNS[0]).write_bytes(b"PAR1 no more PAR1")
+    found = verify(landed)
+    assert [(each.kind, each.path) for each in found.findings] == [
+        ("unreadable", str(runs)), ("damaged", str(file_of(landed, "items", RUNS[0])))
+    ]  # fmt: skip
+    with pytest.raises(RunError, match="runs cannot be listed: Too many levels of symbolic links; let this user"):
+        landed.run_ids()
+
+
+def test_a_journal_that_was_kept_for_a_newer_version_is_looked_at_too(landed: Store) -> None:
+    kept = landed.run_folder(RUNS[0]) / "journal.newer-1.jsonl"
+    kept.write_bytes(b"{}\n")
+    [finding] = repair(landed).findings
+    assert (finding.kind, finding.path, finding.repaired) == ("journal", str(kept), f"now {kept.name}.broken")
+    assert not landed.journal_path(RUNS[0]).exists()
+
+
+def test_each_manifest_and_journal_is_read_once(landed: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    landed.journal_path(RUNS[0]).write_bytes(b"")
+    read: list[str] = []
+    opened = open
+
+    def noted(file: Any, *how: Any, **ways: Any) -> Any:
+        read.append(str(file))
+        return opened(file, *how, **ways)
+
+    for name in ("builtins.open", "io.open"):  # pathlib opens with the second
+        monkeypatch.setattr(name, noted)
+    verify(landed)
+    assert len([each for each in read if each.endswith("manifest.json")]) == len(RUNS)
+    assert len([each for each in read if each.endswith("journal.jsonl")]) == len(RUNS), "of the two that have none, it is tried"
 
 
 def test_a_file_of_another_run_or_table_is_found_without_its_digest_too(landed: Store) -> None:
