@@ -80,6 +80,6 @@ def missing_files(store: Store, name: TableName, known: Collection[str]) -> Iter
         if run_id in landed or not is_run_id(run_id) or os.path.exists(store.layout.run_file(run_id, JOURNAL)):
             continue
         path, folder = store.layout.root / relative, store.run_folder(run_id)
-        pruned = name == "items" and (not folder.is_dir() or (folder / PRUNED).exists())  # without one, it was not noted
-        if not pruned and not path.with_name(f"{path.name}{BROKEN}").exists():
+        pruned = name == "items" and (not os.path.isdir(folder) or os.path.exists(folder / PRUNED))  # without one, not noted
+        if not pruned and not os.path.exists(f"{path}{BROKEN}"):
             yield run_id, str(path)

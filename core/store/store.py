@@ -269,7 +269,7 @@ class Store:
         """Whether a run that was reported has its folder here and no manifest in it. Of a run of another machine there is no
         folder; a process that was stopped at once left one without results."""
         folder = self.run_folder(run_id)
-        gone = folder.is_dir() and not os.path.lexists(folder / FILE_NAME)
+        gone = os.access(folder, os.X_OK) and not os.path.lexists(folder / FILE_NAME)
         return gone and run_id in self.tables.files("reports", [run_id])
 
     def item_table(self, run_id: str) -> pa.Table:

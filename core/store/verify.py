@@ -213,7 +213,7 @@ def _missing(store: Store, known: Collection[str], unlisted: Collection[str]) ->
             if not _is_closed(path, unlisted) and (name == "items" or run_id not in items):
                 yield Finding("missing", path, f"{GONE}; restore it from a copy", run_id, name)
     for run_id in _landed_here(store, known):
-        if not (folder := store.run_folder(run_id)).is_dir():
+        if not os.path.isdir(folder := store.run_folder(run_id)):
             yield Finding("missing", str(folder), f"{FOLDER_GONE}; restore it from a copy", run_id)
     for run_id in store.run_ids():
         if store.lost_manifest(run_id) and not _refused(store.run_folder(run_id)):
