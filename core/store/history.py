@@ -106,6 +106,7 @@ def past_runs(
             break
     name_missing(store, "items", "reports")
     run_ids = [row["run_id"] for row in kept]
+    store.tables.name_to_come(run_ids)
     reports = _reports_by_run(store, run_ids) if reports is None else reports
     landed = store.tables.landed_rows(run_ids)
     lacking = {run_id for run_id, _ in without_reports(store)}

@@ -33,7 +33,7 @@ import secrets
 import threading
 from collections.abc import Collection
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from functools import lru_cache
 from pathlib import Path
 from time import sleep
@@ -218,6 +218,20 @@ def started_at(run_id: str) -> datetime:
     moment = _moment_of(check_run_id(run_id))
     assert moment is not None
     return moment
+
+
+def is_to_come(run_id: str) -> bool:
+    """Whether a run, or a night, began in the future by its id: a clock was or is wrong."""
+    return is_yet_to_come(started_at(run_id))
+
+
+def is_yet_to_come(moment: datetime) -> bool:
+    """Whether an aware moment is in the future, by more than clocks of several machines differ."""
+    return moment - datetime.now(UTC) >= _CLOCKS_DIFFER
+
+
+_CLOCKS_DIFFER = timedelta(minutes=1)
+"""So far apart the clocks of machines that share a store may be."""
 
 
 def start_date(run_id: str) -> date:

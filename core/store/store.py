@@ -382,6 +382,7 @@ class Store:
         wanted = {*columns, "run_id", "skill_id", "skill_version", "origin"}
         rows = sorted(self.tables.rows("reports", sorted(wanted)), key=lambda row: row["run_id"])
         of_skill = without_parts(rows, lambda row: (row["skill_id"], row["skill_version"]), lambda row: row["origin"])
+        self.tables.name_to_come(row["run_id"] for row in of_skill)
         return {f"{row['skill_id']}@{row['skill_version']}": row for row in of_skill}
 
     def _frame(

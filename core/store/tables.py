@@ -19,7 +19,7 @@ from pyarrow import fs
 from eval_skills.core.errors import InputError, RunError
 from eval_skills.core.store.digests import digest_of_file, record_digest, recorded_digests
 from eval_skills.core.store.files import create, make_folder, replace_durably, sync_folder
-from eval_skills.core.store.layout import is_run_id
+from eval_skills.core.store.layout import is_run_id, is_to_come
 from eval_skills.core.store.parquet_files import READERS, as_rows, read_all, readable, row_count
 from eval_skills.core.store.schema import DATE_FIELD, SCHEMAS
 
@@ -278,6 +278,13 @@ class Tables:
             problem = error.message.partition(" (")[0].partition("; ")[0]
             place = self.location(path) if path.startswith(f"{self.root}/") else path
             self.tell(f"left out: {place}: {problem}; see eval-skills store verify")
+
+    def name_to_come(self, run_ids: Iterable[str]) -> None:
+        """Tell, once, of the last of these runs where it began in the future by its id: for who asks for the last, it is that."""
+        last = max(run_ids, default=None)
+        if last is not None and last not in self._named and is_to_come(last):
+            self._named.add(last)
+            self.tell(f"run {last} is dated in the future, so a clock was or is wrong; it counts as the last run of its skills")
 
     def digest(self, name: TableName, run_id: str) -> str | None:
         """The digest of the bytes of one landed file, as ``sha256:<16 hex digits>``; None where there is none."""

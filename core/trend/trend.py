@@ -101,6 +101,7 @@ class Reported:
         columns = {*names, *_BOUNDS, *_OF_A_COST, *_INTERVAL, *_EFFECT, *(METRICS[metric] for metric in metrics)}
         rows = store.tables.rows("reports", columns)
         whole = without_parts(rows, lambda row: (row["skill_id"], row["benchmark_id"]), lambda row: row["origin"])
+        store.tables.name_to_come(row["run_id"] for row in whole)
         own = {(row["skill_id"], row["skill_version"]) for row in rows if is_own(row["origin"])}
         others = frozenset((row["skill_id"], row["skill_version"]) for row in rows) - own
         return cls(store.path, sorted(whole, key=lambda row: (row["run_id"], row["skill_version"])), others)

@@ -12,6 +12,7 @@ from eval_skills.adapters import Confinement
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.fingerprint import digest_of_json
 from eval_skills.core.store import Manifest, Store, started_at
+from eval_skills.core.store.layout import is_yet_to_come
 from eval_skills.core.store.store import is_primary, without_parts
 from eval_skills.core.text import plural
 from eval_skills.engine.backfill.periods import PeriodWork, digested, period_at, works_of
@@ -20,7 +21,6 @@ from eval_skills.engine.backfill.sources import Source, StoredRuns
 from eval_skills.engine.definition.request import check_writable, confinement_asked
 from eval_skills.engine.definition.revisions import Repository
 from eval_skills.engine.rescoring.basis import scoring_basis
-from eval_skills.engine.stored_runs.run_ids import is_yet_to_come
 from eval_skills.scorers import TaskScoring
 
 Dated = TypeVar("Dated")

@@ -10,7 +10,7 @@ from eval_skills.core.models import SkillCompletionReport
 from eval_skills.core.nightly.evidence import BAD, POOLED, WATCHED, LostEvidence
 from eval_skills.core.store import Store
 from eval_skills.core.store.effects import EffectPoint, effect_points
-from eval_skills.engine.stored_runs.run_ids import is_to_come
+from eval_skills.core.store.layout import is_to_come
 
 
 @dataclass(frozen=True, slots=True)

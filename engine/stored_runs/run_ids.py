@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from eval_skills.core.errors import UsageError
 from eval_skills.core.store import Store, begins_run_id, check_run_id, is_run_id, started_at
+from eval_skills.core.store.layout import is_to_come
 from eval_skills.core.text import plural
 
 LATEST = "latest"
 NAMED = 3
 """So many of the runs that an id fits are named."""
-
-_CLOCKS_DIFFER = timedelta(minutes=1)
-"""So far apart the clocks of machines that share a store may be."""
 
 
 def resolve_run_id(store: Store, given: str, purpose: str) -> str:
@@ -35,16 +32,6 @@ def resolve_run_id(store: Store, given: str, purpose: str) -> str:
         those = f"{plural(len(others), 'run')} that called none; name one by its id (eval-skills history --all)"
         raise UsageError(f"{purpose}: {LATEST} is a run that called skills, and the store {store.path} holds only {those}")
     raise UsageError(f"{purpose}: the store {store.path} holds no run")
-
-
-def is_to_come(run_id: str) -> bool:
-    """Whether a run, or a night, began in the future by its id: a clock was or is wrong."""
-    return is_yet_to_come(started_at(run_id))
-
-
-def is_yet_to_come(moment: datetime) -> bool:
-    """Whether an aware moment is in the future, by more than clocks of several machines differ."""
-    return moment - datetime.now(UTC) >= _CLOCKS_DIFFER
 
 
 def begun_by_now(store: Store, run_id: str) -> str:

@@ -12,8 +12,9 @@ import pytest
 
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.models import ItemResult, Reason, SkillCompletionReport
-from eval_skills.core.store import Journal, Manifest, Store, land_reports, results_of, started_at, write_manifest
+from eval_skills.core.store import Journal, Manifest, Store, land_reports, past_runs, results_of, started_at, write_manifest
 from eval_skills.core.store.schema import ITEM_SCHEMA, REPORT_SCHEMA, RUN_SCHEMA
+from eval_skills.core.trend.trend import every_trend
 from tests.tables import each_row
 
 OLDER, NEWER = "20260101T000000Z-0001", "20260102T120000Z-0002"
@@ -118,6 +119,22 @@ def test_a_damaged_manifest_hides_no_other_run(store: Store, land_run: LandRun, 
     assert list(store.runs().run_id) == [OLDER, NEWER]
     with pytest.raises(InputError, match="not valid JSON"):
         store.manifest(OLDER)
+
+
+@pytest.mark.parametrize("read", [Store.last_reports, every_trend, past_runs])
+def test_a_last_run_that_is_dated_in_the_future_is_named_once(
+    store: Store, land_run: LandRun, make_report: MakeReport, read: Callable[[Store], object]
+) -> None:
+    """A clock that was wrong left it: it stays the last one however many runs follow."""
+    told: list[str] = []
+    store.tables.tell = told.append
+    for run_id in (OLDER, "20990101T000000Z-0001"):
+        land_run(run_id, "a")
+        land_reports(store, run_id, None, [make_report(0.5)])
+        read(store)
+    read(store)
+    [said] = [each for each in told if "in the future" in each]
+    assert said.startswith("run 20990101T000000Z-0001 is dated in the future, so a clock was or is wrong; ")
 
 
 def test_an_unknown_run_is_named_with_the_latest_one(store: Store, land_run: LandRun, run_id: str) -> None:
