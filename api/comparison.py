@@ -57,13 +57,13 @@ class Comparison(ReportDiff):
 
     @property
     def _unpaired(self) -> list[str]:
-        ids = {
-            change: next((each.skill_id for each in self.skills if each.change == change), None)
-            for change in ("removed", "added")
-        }
-        if any(skill.change == "compared" for skill in self.skills) or None in ids.values():
+        removed, added = (next((each for each in self.skills if each.change == change), None) for change in ("removed", "added"))
+        if removed is None or added is None or any(skill.change == "compared" for skill in self.skills):
             return []
-        pair = f"mapping={{{ids['removed']!r}: {ids['added']!r}}}"
+        if removed.benchmark_id != added.benchmark_id:
+            asked = f"{removed.benchmark_id} before, {added.benchmark_id} after"
+            return [f"the sides are of different benchmarks ({asked}), so nothing was compared; evaluate both on the same one"]
+        pair = f"mapping={{{removed.skill_id!r}: {added.skill_id!r}}}"
         return [f"no skill is on both sides, so nothing was compared; say which took the place of which: {pair}"]
 
 
@@ -96,7 +96,7 @@ def compare(
     place = _place(store, result, baseline)
     paired = validate_options(_Pairs, {"mapping": dict(mapping) if isinstance(mapping, Mapping) else mapping}).mapping
     before, after = _reports(baseline, "baseline", place), _reports(result, "result", place)
-    if not paired:
+    if all(old == new for old, new in (paired or {}).items()):
         _refuse_itself(before, after)
     found = diff_reports(
         before,

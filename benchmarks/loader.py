@@ -54,7 +54,7 @@ def load_benchmark(
     if not isinstance(id_or_path, str | os.PathLike):
         said = "load_benchmark takes the id of a benchmark, or the path of its file or folder"
         raise UsageError(f"{said}; got a value of type {type(id_or_path).__name__}")
-    check_path(str(id_or_path), "load_benchmark", "give the id of a benchmark, or the path of its file or folder")
+    check_path(str(id_or_path), "benchmark", "give the id of a benchmark, or the path of its file or folder")
     if not Path(id_or_path).exists():
         refuse_dataset(id_or_path)
     file = locate(id_or_path, benchmarks_dir=benchmarks_dir)

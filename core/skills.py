@@ -59,7 +59,7 @@ def load_skill(path: Path | str) -> Skill:
         )
     if not str(path).strip():
         raise UsageError("the path is blank; give the path of a skill.json, or of its folder")
-    check_path(str(path), "load_skill", "give the path of a skill.json, or of its folder")
+    check_path(str(path), "skill", "give the path of a skill.json, or of its folder")
     file = _skill_file(Path(path))
     data = read_document(file)
     adapter_file = file.parent / ADAPTER_FILE

@@ -295,9 +295,9 @@ def test_effects(given: Any, message: str) -> None:
             id="question",
         ),
         pytest.param(lambda: es.evaluate("skill" * 99, TASK), "^skills: .* is too long for the name of a file", id="skill"),
-        pytest.param(lambda: es.load_skill("skill" * 99), "^load_skill: .* is too long for the name of a file", id="load-skill"),
+        pytest.param(lambda: es.load_skill("skill" * 99), "^skill: .* is too long for the name of a file", id="load-skill"),
         pytest.param(lambda: es.load_skill(""), "^the path is blank; give the path of a skill.json", id="load-no-skill"),
-        pytest.param(lambda: es.load_benchmark("b\0"), "^load_benchmark: .* holds a character that no name", id="load-benchmark"),
+        pytest.param(lambda: es.load_benchmark("b\0"), "^benchmark: .* holds a character that no name", id="load-benchmark"),
         pytest.param(lambda: es.evaluate(never, TASK, replay="r\0"), "^replay: .* holds a character that no name", id="replay"),
         pytest.param(
             lambda: es.evaluate(never, TASK, record="r" * 300), "^record: .* is too long for the name of a file", id="record"

@@ -209,10 +209,21 @@ def test_a_run_beside_itself_is_refused(tmp_path: Path) -> None:
     for side, other in ((result.reports[0], result), (result, result.reports[:1])):
         with pytest.raises(UsageError, match=f"both sides hold the same report, and {said}"):
             es.compare(side, other)
+    with pytest.raises(UsageError, match=f"both sides are of run {result.run_id}, and {said}"):
+        es.compare(result, result, mapping={"new": "new"})
     with_mapping = es.compare(result.reports[1], result.reports[0], mapping={"old": "new"})
     assert [skill.change for skill in with_mapping.skills] == ["compared"]
     again = es.evaluate({"old": partly, "new": upper}, TASKS)
     assert [skill.change for skill in es.compare(again, result).skills] == ["compared", "compared"]
+
+
+def test_skills_on_different_benchmarks_are_not_compared_and_it_says_why() -> None:
+    given = ({"id": name, "name": name, "version": "1.0.0", "domain": "letters", "tasks": TASKS} for name in ("one", "two"))
+    before, after = (es.evaluate({"skill": upper}, each) for each in given)
+    [said] = es.compare(after, before).remarks
+    assert said == (
+        "the sides are of different benchmarks (one before, two after), so nothing was compared; evaluate both on the same one"
+    )
 
 
 @pytest.mark.slow
