@@ -33,7 +33,7 @@ def find_command(
         list[str] | None, Parameter(group=FOUND, name=["-t", "--tag"], consume_multiple=1, help="Skills with all of these tags")
     ] = None,
     adapter: Annotated[
-        str | None, Parameter(group=FOUND, name=["-a", "--adapter"], help="http, subprocess, mcp, langchain or custom")
+        str | None, Parameter(group=FOUND, name=["-a", "--adapter"], help="http, subprocess, mcp, langchain, custom or agent")
     ] = None,
     min_completion: Annotated[
         float | None,
