@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from eval_skills.core.errors import RunError
@@ -27,8 +28,8 @@ from eval_skills.core.store.rows import report_row, table_of
 from eval_skills.core.store.schema import ITEM_SCHEMA, SCHEMAS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from datetime import date
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+    from datetime import date, datetime
 
     import numpy.typing as npt
 
@@ -205,10 +206,13 @@ def relative_of(store: Store, name: TableName, run_id: str, day: date | None) ->
 def run_batches(store: Store, run_id: str, unknown: set[str] | None = None) -> Iterator[pa.RecordBatch]:
     """All rows of a run, each item once: what has landed, and over it what its journal holds.
 
+    A result that landed stands, too, where the journal holds one that it had replaced: so an old journal, put back out of a copy
+    of the store, does not bring back errors whose items were asked again since.
+
     `unknown` takes the keys in the journal that a newer version may have written: the rows have no columns for them.
     """
     journal = store.journal_path(run_id)
-    lines = _LastLines(journal)
+    lines = _LastLines(journal, _retried(store, run_id) if journal.exists() else {})
     replaced: set[ItemKey] | None = None
     for batch in store.tables.batches("items", run_id):
         replaced = lines.keys() if replaced is None else replaced
@@ -273,29 +277,54 @@ def _last_of_each(columns: Sequence[npt.NDArray[Any]]) -> npt.NDArray[np.bool_]:
     return kept
 
 
-class _LastLines:
-    """Which lines of a journal land, the last one of each item; some 40 bytes of memory an item, and each text once."""
+def _retried(store: Store, run_id: str) -> dict[ItemKey, set[datetime]]:
+    """Of the landed items that were asked more than once: when all attempts but the last began."""
+    retried: dict[ItemKey, set[datetime]] = {}
+    with store.tables.readable("items", [run_id]):
+        for batch in store.tables.dataset("items", [run_id]).to_batches(columns=[*_KEY_COLUMNS, "attempts"]):
+            several = batch.filter(pc.greater(pc.list_value_length(batch.column("attempts")), 1))
+            for row in several.to_pylist():
+                key = f"{row['skill_id']}@{row['skill_version']}", row["task_id"], row["run_index"]
+                retried[key] = {attempt["started_at"] for attempt in row["attempts"][:-1]}
+    return retried
 
-    def __init__(self, journal: Path) -> None:
+
+class _LastLines:
+    """Which lines of a journal land; some 40 bytes of memory an item, and each text once.
+
+    It is the last one of each item, unless it is the result of an attempt that `retried`, what landed of the run, knows as
+    one of its earlier ones.
+    """
+
+    def __init__(self, journal: Path, retried: Mapping[ItemKey, Set[datetime]]) -> None:
         self._skills: dict[str, int] = {}
         self._tasks: dict[str, int] = {}
         skills, tasks, runs = array("q"), array("q"), array("q")
+        stale: list[int] = []
         for number, line in complete_lines(journal):
-            skill, task, run = key_of(line, source=journal, number=number)
+            key = skill, task, run = key_of(line, source=journal, number=number)
+            if key in retried and _last_attempt_began(read_line(line, source=journal, number=number)[0]) in retried[key]:
+                stale.append(number - 1)
             skills.append(self._skills.setdefault(skill, len(self._skills)))
             tasks.append(self._tasks.setdefault(task, len(self._tasks)))
             runs.append(run)
         self._columns = [np.frombuffer(column, dtype=np.int64) for column in (skills, tasks, runs)]
         self._kept = _last_of_each(self._columns)
+        self._kept[stale] = False
 
     def lands(self, number: int) -> bool:
         """Whether the line of this number, from 1, does; one that was written since does not."""
         return number <= len(self._kept) and bool(self._kept[number - 1])
 
     def keys(self) -> set[ItemKey]:
-        """The items of the journal."""
+        """The items of the lines that land."""
         skills, tasks = list(self._skills), list(self._tasks)
-        return {(skills[s], tasks[t], r) for s, t, r in zip(*(column.tolist() for column in self._columns), strict=True)}
+        kept = (column[self._kept].tolist() for column in self._columns)
+        return {(skills[s], tasks[t], r) for s, t, r in zip(*kept, strict=True)}
+
+
+def _last_attempt_began(result: ItemResult) -> datetime:
+    return result.attempts[-1].started_at if result.attempts else result.started_at
 
 
 def _batches(journal: Path, lines: _LastLines, unknown: set[str]) -> Iterator[list[ItemResult]]:

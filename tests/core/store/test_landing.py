@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import signal
 from collections.abc import Callable
-from datetime import date
+from datetime import date, timedelta
 from pathlib import Path
 
 import pyarrow as pa
@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from eval_skills.core.errors import RunError, UsageError
-from eval_skills.core.models import ItemResult, SkillCompletionReport
+from eval_skills.core.models import Attempt, ItemResult, SkillCompletionReport
 from eval_skills.core.store import Journal, Store, land, land_reports, landing, results_of
 from eval_skills.core.store.rows import table_of
 from eval_skills.core.store.schema import ITEM_SCHEMA
@@ -92,6 +92,38 @@ def test_an_item_that_was_tried_again_lands_once_as_it_was_last(store: Store, ru
     land(store, run_id)
     assert landed(store, run_id) == {"a": "pass", "c": "pass", "b": "pass"}
     assert len(store.items()) == 3
+
+
+def test_an_old_journal_that_is_put_back_does_not_bring_back_what_was_asked_again(
+    store: Store, run_id: str, make_result: MakeResult
+) -> None:
+    began = make_result().started_at
+    first, second, third = (Attempt(started_at=began + timedelta(seconds=s), latency_ms=1) for s in range(3))
+    failed = {"status": "error", "passed": False, "score": None}
+    old = [
+        make_result("a", attempts=[first], **failed),
+        make_result("b", started_at=first.started_at, **failed),  # of a version that wrote no attempts
+        make_result("c", attempts=[first], **failed),
+        make_result("d"),
+    ]
+    new = [
+        make_result("a", attempts=[first, second]),
+        make_result("b", attempts=[first, second]),
+        make_result("c", attempts=[first, second], **failed),
+    ]
+    journal(store, run_id, *old, *new)
+    land(store, run_id)
+    journal(store, run_id, *old)
+    assert landed(store, run_id) == {"a": "pass", "b": "pass", "c": "error", "d": "pass"}
+    journal(store, run_id, make_result("c", attempts=[first, second, third]))
+    land(store, run_id)
+    assert landed(store, run_id) == {"a": "pass", "b": "pass", "c": "pass", "d": "pass"}
+    assert {result.task_id: len(result.attempts) for result in results_of(store.item_table(run_id))} == {
+        "a": 2,
+        "b": 2,
+        "c": 3,
+        "d": 0,
+    }
 
 
 def test_p32_two_versions_of_a_skill_land_as_two_items(store: Store, run_id: str, make_result: MakeResult) -> None:
