@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from eval_skills.core.text import plural
 from eval_skills.reporting import numbers
@@ -45,7 +45,8 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {function.__name__: function for function in (*FIGURES, plural, visible, script_json)}
+    filters = (*FIGURES, plural, visible, script_json, version_kept_whole)
+    environment.filters |= {function.__name__: function for function in filters}
     return environment
 
 
@@ -53,6 +54,11 @@ def _shown(value: Any) -> Any:
     if value is None:
         return numbers.UNKNOWN
     return visible(value) if type(value) is str else value
+
+
+def version_kept_whole(skill: str) -> Markup:
+    """A skill's ``id@version``, which a narrow column breaks before the ``@``, and not within the version if that fits."""
+    return escape(visible(skill)).replace("@", Markup("<wbr>@"))
 
 
 TEMPLATES = Path(__file__).parents[1] / "templates"

@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 from eval_skills.core.models import Benchmark, SkillCompletionReport
 from eval_skills.reporting import ReportContext, render
 from eval_skills.reporting.context import Provenance
-from eval_skills.reporting.escape import script_json
+from eval_skills.reporting.escape import script_json, visible
 from eval_skills.reporting.html.navigation import Navigation
-from eval_skills.reporting.html.pages import CHARTS, VENDOR, page_assets
+from eval_skills.reporting.html.pages import CHARTS, VENDOR, page_assets, version_kept_whole
 from eval_skills.reporting.html.payload import payload, skill_names
 from eval_skills.reporting.html.report import assets
 from eval_skills.reporting.html.report import render as render_page
@@ -347,3 +347,12 @@ def test_a_report_says_where_its_run_comes_from(make_report: MakeReport, context
     exported = render_page([make_report()], told, navigation=Navigation("Runs", is_live=False, places={}))
     assert "--skills a" not in exported
     assert "Where this run comes from" not in page_of([make_report()], context)
+
+
+def test_a_narrow_column_breaks_a_name_before_its_version() -> None:
+    shown = {name: str(version_kept_whole(name)) for name in ("shout@1.0.0", "<i>@1", "x\u202e@1")}
+    assert shown == {
+        "shout@1.0.0": "shout<wbr>@1.0.0",
+        "<i>@1": "&lt;i&gt;<wbr>@1",
+        "x\u202e@1": visible("x\u202e") + "<wbr>@1",
+    }
