@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from contextvars import copy_context
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from threading import Event, Thread
+from typing import Any, Literal
 
+from httpx import HTTPError
 from prefect import Flow, serve
 from prefect.client.orchestration import get_client
 from prefect.client.schemas.objects import ConcurrencyLimitConfig, ConcurrencyLimitStrategy, DeploymentStatus
@@ -23,16 +26,76 @@ from pydantic import ValidationError
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.deployments.deployment_file import DeploymentEntry
 
+LOOK_S = 15.0
+"""How often it is looked whether what is served would still be started."""
 
-def serve_deployments(deployments: Sequence[RunnerDeployment], *, limit: int) -> None:
+State = Literal["starts", "paused", "deleted"]
+
+
+def serve_deployments(deployments: Sequence[RunnerDeployment], *, limit: int, tell: Callable[[str], None]) -> None:
     """Register these deployments and run what is due, at most `limit` runs at a time, until SIGINT or SIGTERM.
 
-    Each run is a process of its own in the current folder. At the end the schedules are paused: nothing would run them.
+    Each run is a process of its own in the current folder. `tell` gets a line for each deployment that is paused, resumed or
+    deleted meanwhile. At the end the schedules are paused: nothing would run them.
     """
     try:
-        serve(*deployments, limit=limit, print_starting_message=False, pause_on_shutdown=False)
+        with watched(deployments, tell):
+            serve(*deployments, limit=limit, print_starting_message=False, pause_on_shutdown=False)
     finally:
         pause(deployments)
+
+
+@contextmanager
+def watched(deployments: Sequence[RunnerDeployment], tell: Callable[[str], None], *, every_s: float = LOOK_S) -> Iterator[None]:
+    """Inside, `tell` gets a line when one of these is paused, resumed or deleted in Prefect, where its runs merely stay away.
+
+    It is called in a thread of its own. While the server does not answer, nothing is known, and nothing told.
+    """
+    over = Event()
+    watch = Thread(target=copy_context().run, args=(_watch, deployments, tell, over, every_s), name="watch of what is served")
+    watch.start()
+    try:
+        yield
+    finally:
+        over.set()
+        watch.join()
+
+
+def _watch(deployments: Sequence[RunnerDeployment], tell: Callable[[str], None], over: Event, every_s: float) -> None:
+    registered = {each.full_name: _registered_as(each) for each in deployments}
+    states: dict[str, State] = {}
+    while not over.wait(every_s):
+        try:
+            found = dict(_known(list(registered)))
+        except HTTPError:
+            continue
+        for name in registered:
+            state = _state(found.get(name))
+            if name not in states and state != registered[name]:
+                continue  # it is as it was left before, and still being registered
+            before, states[name] = states.get(name, state), state
+            if state != before and not over.is_set():
+                tell(_words(name, state))
+
+
+def _registered_as(deployment: RunnerDeployment) -> State:
+    schedules = deployment.schedules or []
+    return "paused" if schedules and not any(each.active for each in schedules) else "starts"
+
+
+def _state(there: DeploymentResponse | None) -> State:
+    if there is None:
+        return "deleted"
+    is_off = there.schedules and not any(each.active for each in there.schedules)
+    return "paused" if there.paused or is_off else "starts"
+
+
+def _words(name: str, state: State) -> str:
+    if state == "deleted":
+        return f"{name} was deleted in Prefect: nothing starts it any more; start this command again to register it anew"
+    if state == "paused":
+        return f"{name} was paused in Prefect: its schedule starts nothing until it is resumed there"
+    return f"{name} was resumed in Prefect: its schedule starts runs again"
 
 
 def pause(deployments: Sequence[RunnerDeployment]) -> None:
@@ -102,14 +165,15 @@ def _reason(error: Exception) -> str:
 def served_elsewhere(entries: Sequence[DeploymentEntry]) -> list[str]:
     """The names of those that another process seems to serve: Prefect has heard of one within the last minute.
 
-    Whichever ends first pauses them for both, and the other one is not told.
+    Whichever ends first pauses them for both.
     """
-    return [name for name, there in _known(entries) if there.status == DeploymentStatus.READY and not there.paused]
+    known = _known([entry.full_name for entry in entries])
+    return [name for name, there in known if there.status == DeploymentStatus.READY and not there.paused]
 
 
 def _refuse_pooled(entries: Sequence[DeploymentEntry]) -> None:
     """Refuse a deployment of a work pool: serving it would leave it in the pool, without the step that sets its folder."""
-    for name, there in _known(entries):
+    for name, there in _known([entry.full_name for entry in entries]):
         if pool := there.work_pool_name:
             raise UsageError(
                 f"{name} is deployed to the work pool {pool!r}, whose workers run it; to serve it from here, "
@@ -117,9 +181,9 @@ def _refuse_pooled(entries: Sequence[DeploymentEntry]) -> None:
             )
 
 
-def _known(entries: Sequence[DeploymentEntry]) -> Iterator[tuple[str, DeploymentResponse]]:
+def _known(names: Sequence[str]) -> Iterator[tuple[str, DeploymentResponse]]:
     """By name: what the server has of those deployments that it knows."""
     with get_client(sync_client=True) as client:
-        for entry in entries:
+        for name in names:
             with suppress(ObjectNotFound):
-                yield entry.full_name, client.read_deployment_by_name(entry.full_name)
+                yield name, client.read_deployment_by_name(name)

@@ -122,7 +122,7 @@ def serve_command(
                 "what both serve is paused, and the other one runs nothing until it is started again"
             )
         with viewer_known():  # the processes of the runs inherit it
-            serve_deployments(deployments, limit=most)
+            serve_deployments(deployments, limit=most, tell=current().remark)
     return 0
 
 

@@ -5,14 +5,19 @@ from __future__ import annotations
 import json
 import re
 import signal
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import httpx
 import pytest
+from prefect.client.orchestration import get_client
+from prefect.client.schemas.responses import DeploymentResponse
 
 from eval_skills.cli.main import call
 from eval_skills.core.errors import InputError, UsageError
+from eval_skills.deployments import serving
 from eval_skills.deployments.deployment_file import DeploymentEntry
 from eval_skills.deployments.serving import pause, prepared
 from tests.end_to_end.deployments.conftest import Site, until
@@ -114,6 +119,46 @@ def test_one_that_somebody_deleted_keeps_no_other_one_from_being_paused(site: Si
     assert not site.deployment("pipeline/left")["paused"]
     pause(prepared([gone, left], Path("my.yaml")))
     assert site.deployment("pipeline/left")["paused"]
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("prefect_url")
+def test_what_keeps_a_served_deployment_from_starting_is_told_once(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    schedules = [{"cron": "0 2 * * *"}]
+    entries = [
+        DeploymentEntry.model_validate({"name": name, "entrypoint": PIPELINE, "schedules": schedules})
+        for name in ("watched", "late")
+    ]
+    flow = site.ask("flows/", name="pipeline")["id"]
+    fields = {"flow_id": flow, "entrypoint": PIPELINE, "schedules": [{"schedule": each, "active": True} for each in schedules]}
+    watched = UUID(site.ask("deployments/", name="watched", **fields)["id"])
+    late = UUID(site.ask("deployments/", name="late", paused=True, **fields)["id"])  # as an earlier call left it
+    told, looks, known = list[str](), list[int](), serving._known
+
+    def counted(names: Sequence[str]) -> Iterator[tuple[str, DeploymentResponse]]:
+        looks.append(len(names))
+        return known(names)
+
+    def is_told(line: str) -> None:
+        until(lambda: told and told[-1].startswith(f"pipeline/{line}"), what=line)
+
+    monkeypatch.setattr(serving, "_known", counted)
+    deployments = serving.prepared(entries, Path("my.yaml"))
+    looks.clear()
+    with serving.watched(deployments, told.append, every_s=0.05), get_client(sync_client=True) as client:
+        until(lambda: len(looks) > 1, what="a look")
+        client.pause_deployment(watched)
+        is_told("watched was paused in Prefect: its schedule starts nothing")
+        client.resume_deployment(watched)
+        is_told("watched was resumed in Prefect: its schedule starts runs again")
+        client.delete_deployment(watched)
+        is_told("watched was deleted in Prefect: nothing starts it any more")
+        client.resume_deployment(late)  # as it is registered
+        looks.clear()
+        until(lambda: len(looks) > 1, what="a look")
+        client.pause_deployment(late)
+        is_told("late was paused")
+    assert len(told) == 4, told
 
 
 @pytest.mark.slow
