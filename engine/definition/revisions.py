@@ -16,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from operator import attrgetter
 from pathlib import Path
 
 from eval_skills.core.errors import InputError, RunError, UsageError
@@ -73,18 +74,20 @@ class Repository:
         return _within([Revision(commit, _moment(seconds)) for commit, seconds in lines], since, until)
 
     def tags(self, since: datetime | None, until: datetime | None) -> list[Revision]:
-        """The commits that have a tag, since ≤ committer's date < until, oldest first; tags of other things are left out."""
+        """The commits that have a tag, since ≤ committer's date < until, oldest first, those of one second by the versions
+        that their names hold (v1.9 before v1.10); tags of other things are left out.
+        """
         fields = ("refname:strip=2", "objecttype", "objectname", "committerdate:unix")
         dereferenced = ("*objecttype", "*objectname", "*committerdate:unix")
         wanted = "%00".join(f"%({name})" for name in (*fields, *dereferenced))
         found = []
-        for line in self._text("for-each-ref", f"--format={wanted}", "refs/tags").splitlines():
+        for line in self._text("for-each-ref", "--sort=version:refname", f"--format={wanted}", "refs/tags").splitlines():
             name, kind, commit, seconds, kind_behind, commit_behind, seconds_behind = line.split("\0")
             if kind == "tag":
                 kind, commit, seconds = kind_behind, commit_behind, seconds_behind
             if kind == "commit":
                 found.append(Revision(commit, _moment(seconds), name))
-        return sorted(_within(found, since, until), key=lambda each: (each.moment, each.tag or ""))
+        return sorted(_within(found, since, until), key=attrgetter("moment"))
 
     def commit_of(self, revision: str) -> str:
         """The commit that a revision such as ``HEAD~1``, a branch, a tag or an abbreviated id stands for.

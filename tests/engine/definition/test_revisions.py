@@ -110,6 +110,12 @@ class TestListing:
             assert (tree / "file").read_text() == "1"
         assert not list(tmp_path.rglob("pwned*"))
 
+    def test_tags_of_one_second_come_by_their_versions(self, folder: Path, git: Git, commit: Commit) -> None:
+        for name in ("v1.10", "v1.9", "v2.0", "v1.2"):
+            commit(name, "2026-02-01T12:00:00Z")
+            git("tag", name)
+        assert [each.tag for each in Repository(folder).tags(None, None)] == ["v1.2", "v1.9", "v1.10", "v2.0"]
+
     def test_a_tag_that_looks_like_an_option_is_none(self, folder: Path, git: Git, commit: Commit) -> None:
         made = commit("1", "2026-03-01T00:00:00Z")
         git("update-ref", "refs/tags/--upload-pack=x", made)
