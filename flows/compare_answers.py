@@ -10,6 +10,7 @@ from eval_skills.engine.comparison.compare import AnswerComparison
 from eval_skills.engine.comparison.pairs import plan_comparison
 from eval_skills.engine.comparison.request import CompareRequest
 from eval_skills.engine.comparison.summary import ComparisonSummary
+from eval_skills.flows.lost_api import flow_result
 from eval_skills.tasks.comparison import compare_pair
 from eval_skills.tasks.flow_runs import describe_flow_run, not_planned
 from eval_skills.tasks.rate_limits import limit_judges
@@ -35,8 +36,12 @@ def compare_answers(request: CompareRequest) -> ComparisonSummary:
     runner = EventLoopTaskRunner.current()
     runner.limit(request.concurrency)
     with runner.holding(AnswerComparison(plan)) as comparison:
-        for future in compare_pair.map(list(comparison.pairs), unmapped(comparison.plan.comparison_id)):
+        futures = compare_pair.map(list(comparison.pairs), unmapped(comparison.plan.comparison_id))
+        ended: dict[str, str] = {}
+        for pair, future in zip(comparison.pairs, futures, strict=True):
             runner.wait_for(cast("LoopFuture", future))
-        rows = comparison.finish()
+            future.wait()  # takes over how it ended: else its state would be asked of the API
+            ended[pair] = future.state.message or f"its task run ended as {future.state.name}"
+        rows = comparison.finish(ended)
     summary = comparison.summary(rows, (str(flow_run.id),), len(plan.pairs))
-    return cast("ComparisonSummary", Completed(message=summary.line, data=summary))
+    return cast("ComparisonSummary", Completed(message=summary.line, data=flow_result.observer.keep(summary)))

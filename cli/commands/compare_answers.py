@@ -89,7 +89,9 @@ def compare_answers_command(
     options |= flags_of(tasks=tasks, votes=votes, panel=panel_beside(judging.judge_model, panel))
     summary = _compared(request_of(CompareRequest, options))
     show_comparison(summary)
-    return 0 if summary.is_complete else UNFINISHED
+    if summary.unrecorded is not None:
+        current().remark(f"the comparison is kept; Prefect's records of it are not complete ({summary.unrecorded})", style="red")
+    return 0 if summary.is_complete and summary.unrecorded is None else UNFINISHED
 
 
 def panel_beside(model: str | None, panel: list[str] | None) -> list[str] | None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Self
 
 from eval_skills.core.errors import JudgeError, RunError
@@ -13,7 +13,7 @@ from eval_skills.core.store import land_rows
 from eval_skills.core.store.files import RunLock
 from eval_skills.core.store.rows import preferences_of
 from eval_skills.core.store.schema import PREFERENCE_SCHEMA
-from eval_skills.core.text import plural
+from eval_skills.core.text import one_line, plural
 from eval_skills.engine.comparison.pairs import AnswerPair, ComparisonPlan
 from eval_skills.engine.comparison.summary import ComparisonSummary, Row
 from eval_skills.engine.judging.outcome import failed_judging, going_on, half_judged, pair_with_cost_before, spending_lines
@@ -22,6 +22,7 @@ from eval_skills.scorers.judging.budget import Spending, counted
 from eval_skills.scorers.judging.comparison import PreferenceVotes, ask_panel
 
 _SAID = ("outcome", "a_first", "b_first", "reasoning_a_first", "reasoning_b_first", "judge_agreement", "votes")
+_WHY_LENGTH = 300
 
 
 class AnswerComparison:
@@ -88,17 +89,20 @@ class AnswerComparison:
                 failure = error
         return pair_with_cost_before(_row(plan, pair, found, failure, spending), self._failed.get(str(pair)))
 
-    def finish(self) -> list[Row]:
+    def finish(self, ended: Mapping[str, str] = MappingProxyType({})) -> list[Row]:
         """The rows in the order of the plan, landed, unless the cost limit ended the comparison.
+
+        `ended` says how the task run of each pair ended, for the message about those that left no row.
 
         Raises:
             RunError: a pair was not compared, or no pair has a verdict.
         """
         plan = self.plan
         rows = [self._rows[name] for name in self.pairs if name in self._rows]
-        if len(rows) < len(self.pairs):
-            again = going_on(no_judge_cache=plan.request.no_judge_cache)
-            raise RunError(f"{len(self.pairs) - len(rows)} of {plural(len(self.pairs), 'pair')} were not compared; {again}")
+        if left := [name for name in self.pairs if name not in self._rows]:
+            again, why = going_on(no_judge_cache=plan.request.no_judge_cache), ended.get(left[0])
+            because = f" ({one_line(why, _WHY_LENGTH)})" if why else ""
+            raise RunError(f"{len(left)} of {plural(len(self.pairs), 'pair')} were not compared{because}; {again}")
         if plan.judges.budget.exhausted:
             return rows
         if not rows:  # every pair was decided by a missing answer

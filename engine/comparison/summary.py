@@ -19,7 +19,8 @@ class ComparisonSummary:
 
     `judged_before` pairs have the verdict that landed when the same comparison was made before; no model was asked about them.
     `judging` holds lines on requests and cost. `out_of_budget`: the cost limit was reached, pairs were left unjudged, and nothing
-    landed. `members` are the models of a panel; empty where one vote of one model is the verdict.
+    landed. `members` are the models of a panel; empty where one vote of one model is the verdict. `unrecorded` says why Prefect
+    does not have all of it.
     """
 
     comparison_id: str
@@ -42,6 +43,7 @@ class ComparisonSummary:
     remarks: list[str] = field(default_factory=list)
     flow_runs: tuple[str, ...] = ()
     task_runs: int = 0
+    unrecorded: str | None = None
 
     @property
     def is_complete(self) -> bool:

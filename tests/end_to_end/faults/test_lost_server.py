@@ -1,17 +1,22 @@
-"""The private Prefect server killed or stopped in the middle of a backfill, a monitor and a run: they go on, nothing is lost."""
+"""The private Prefect server killed or stopped in the middle of what a flow does: it goes on, nothing is lost."""
 
 from __future__ import annotations
 
 import json
 import os
 import signal
+import threading
 import time
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
+from eval_skills.core.store import Store
+from tests.cli.commands.test_compare_answers import FIRST, SECOND, SUMS, leave, longer
 from tests.end_to_end.faults.test_backfill_kill import DAYS, TASKS, commit_days
+from tests.scripted_model import ScriptedModel
 
 if TYPE_CHECKING:
     from tests.end_to_end.faults.conftest import Workplace
@@ -84,3 +89,25 @@ def test_a_run_whose_server_stands_still_for_a_while_is_recorded_by_it(private_p
     assert process.end(within_s=180) == 0, process.err
     assert not [noise for noise in NOISE if noise in process.err], process.err
     assert private_place.landed() == private_place.calls() == Counter(f"t{n:03d}" for n in range(16))
+
+
+def test_a_comparison_of_answers_shows_what_it_paid_for(private_place: Workplace) -> None:
+    leave(private_place.folder, FIRST, "a long and thorough answer")
+    leave(private_place.folder, SECOND, "short")
+    tasks = private_place.folder / "sums.json"
+    tasks.write_text(json.dumps(SUMS))
+    with ScriptedModel() as model:
+        held = threading.Event()
+        model.otherwise = lambda asked: longer(asked) if len(model.asked) <= 4 else replace(longer(asked), hold=held)
+        private_place.environment |= {"EVAL_SKILLS_LLM__MODEL": "openai/scripted", "EVAL_SKILLS_LLM__API_BASE": model.url}
+        process = private_place.call("compare-answers", FIRST, SECOND, "--benchmark", str(tasks), "--no-judge-check")
+        model.wait_for_asked(5)
+        [server] = private_place.servers()
+        os.kill(server, signal.SIGKILL)
+        assert process.wait_until(lambda: "is silent" in process.err), process.err
+        held.set()
+        assert process.end(within_s=240) == 3, process.err
+    assert not [noise for noise in NOISE if noise in process.err], process.err
+    assert "A is better      6  100.0 %" in process.out, process.err
+    assert process.last_word.startswith("the comparison is kept; Prefect's records of it are not complete (")
+    assert len(Store(private_place.folder / "eval-store").preferences()) == 6

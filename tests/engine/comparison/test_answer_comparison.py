@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -121,6 +122,19 @@ def test_a_comparison_made_anew_has_an_id_of_its_own_and_is_the_one_that_is_repe
     assert (repeated.figures, repeated.rows[0]["judge_tokens"]) == (anew.figures, 240)
     outcomes = Store(first.store).preferences().set_index("comparison_id")["outcome"]
     assert outcomes.to_dict() == {first.comparison_id: "a", anew.comparison_id: "tie"}
+
+
+def test_pairs_that_left_no_verdict_say_how_their_task_runs_ended(landed_run: LandedRun, plan: Plan) -> None:
+    a, b = landed_run({"t": "right", "u": "right"}), landed_run({"t": "wrong", "u": "wrong"})
+    left = "were not compared (the server is gone); what was judged is in the cache"
+
+    async def one_pair() -> None:
+        async with AnswerComparison(plan(a, b)) as comparison:
+            await comparison.compare(comparison.pairs["t#1"])
+            with pytest.raises(RunError, match=re.escape(f"1 of 2 pairs {left}")):
+                comparison.finish({"t#1": "A is better", "u#1": "the server is gone"})
+
+    asyncio.run(one_pair())
 
 
 class TestTheVerdictOfAJudgeThatLooksAtThePlace:
