@@ -9,7 +9,7 @@ from typing import Literal
 from pydantic import ValidationError
 
 from eval_skills.core.judging.preferences import PositionBias
-from eval_skills.core.judging.report import JudgedBy, JudgeFigures, LengthBias
+from eval_skills.core.judging.report import CalibrationFacts, JudgedBy, JudgeFigures, LengthBias
 from eval_skills.core.models import SkillCompletionReport, Summary
 from eval_skills.core.statistics.agreement import Estimate
 from eval_skills.core.text import plural
@@ -182,7 +182,9 @@ def _corrected(found: JudgeFigures, summary: Summary) -> str:
     rate, raw = corrected_rate(found.corrected_completion), numbers.rate(summary.completion_rate)
     missing = summary.missing_items
     without = f"; {plural(missing, 'item')} without a verdict not passed in both" if missing else ""
-    return f"Judge-corrected completion: {rate}; the judge's verdicts as given: {raw}{without}."
+    unknown = sum((judge.calibration.unjudged or 0) for judge in found.judges if judge.calibration is not None)
+    labels = f"; {plural(unknown, 'label')} of answers that the judge did not judge not counted" if unknown else ""
+    return f"Judge-corrected completion: {rate}; the judge's verdicts as given: {raw}{without}{labels}."
 
 
 def _length(bias: LengthBias) -> str:
@@ -200,7 +202,7 @@ JUDGED_NOTE = (
 )
 CALIBRATED_NOTE = (
     "Kappa, sensitivity (passes what people pass) and specificity (fails what people fail) compare the judge with labels of "
-    "people, with 95 % intervals."
+    "people, with 95 % intervals. What it did not judge tells nothing of it."
 )
 
 _NOTES = {
@@ -211,7 +213,7 @@ _NOTES = {
         "how well they are known, and for what items without a verdict may be."
     ),
 }
-_OPTIONAL = frozenset({"Requests", "Agreement", "Judge-corrected", "Kappa", "Sensitivity", "Specificity"})
+_OPTIONAL = frozenset({"Requests", "Agreement", "Judge-corrected", "Labels", "Kappa", "Sensitivity", "Specificity"})
 """Columns that are left out where no row has a value."""
 
 
@@ -304,10 +306,22 @@ def _of_judge(judge: JudgedBy) -> dict[str, Cell]:
         "Requests": Cell(numbers.count(judge.requests), judge.requests),
         **_paid(judge.tokens, judge.cost_usd, paid=judge.items > 0 or judge.tokens is not None),
         **_agreement(judge),
+        "Labels": _labels_cell(facts),
         "Kappa": _estimated(facts.kappa if facts else None),
         "Sensitivity": _estimated(facts.sensitivity if facts else None),
         "Specificity": _estimated(facts.specificity if facts else None),
     }
+
+
+def _labels_cell(facts: CalibrationFacts | None) -> Cell:
+    if facts is None:
+        return Cell(numbers.UNKNOWN, None)
+    return Cell(numbers.count(facts.labels), facts.labels, detail=labels_left(facts.unjudged) or "")
+
+
+def labels_left(unjudged: int | None) -> str | None:
+    """``15 more not judged``: labels of answers that have no verdict of the judge; None where there are none that are known."""
+    return f"{unjudged:,} more not judged" if unjudged else None
 
 
 def _counts(found: JudgeFigures | JudgedBy | None, unjudged: int | None) -> dict[str, Cell]:

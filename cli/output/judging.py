@@ -11,7 +11,7 @@ from rich.text import Text
 from eval_skills.cli.context import current, print_json, printable
 from eval_skills.core.text import one_line, plural
 from eval_skills.reporting import numbers
-from eval_skills.reporting.judging import estimate_number, estimate_rate, position_line
+from eval_skills.reporting.judging import estimate_number, estimate_rate, labels_left, position_line
 
 if TYPE_CHECKING:
     from eval_skills.core.judging.calibration import Calibration
@@ -180,7 +180,8 @@ def show_calibrations(outcome: CalibrationOutcome) -> None:
 def _show_calibration(calibration: Calibration) -> None:
     say = current().say
     say(f"judge   {calibration.model} ({calibration.prompt}) on {calibration.benchmark_id}@{calibration.benchmark_version}")
-    say(f"labels  {calibration.labels:,} of {plural(calibration.tasks, 'task')}")
+    left = f"; {more}" if (more := labels_left(calibration.unjudged)) else ""
+    say(f"labels  {calibration.labels:,} of {plural(calibration.tasks, 'task')}{left}")
     _print([(title, estimate_number(getattr(calibration, name))) for name, title in _FIGURES.items()], ("", "95 % interval"))
     (ff, fp), (pf, pp) = calibration.table
     _print([("people: fail", f"{ff:,}", f"{fp:,}"), ("people: pass", f"{pf:,}", f"{pp:,}")], ("", "judge: fail", "judge: pass"))

@@ -207,10 +207,11 @@ def _position_biases(judges: Sequence[Judge], known: JudgeKnowledge) -> list[Jud
 
 
 class CalibrationFacts(Model):
-    """What of a calibration stands in a report."""
+    """What of a calibration stands in a report; beside the `labels` are `unjudged` ones of answers without its verdict."""
 
     calibrated_at: datetime = Field(strict=False)
     labels: int
+    unjudged: int | None = None
     accuracy: Estimate
     kappa: Estimate
     sensitivity: Estimate

@@ -11,7 +11,7 @@ import pytest
 from eval_skills.core.models import SkillCompletionReport
 from eval_skills.reporting import ReportContext, render
 from eval_skills.reporting.html.payload import payload
-from eval_skills.reporting.judging import LENGTH_NOTE, figures_in, judges_table, judging_line, skills_table
+from eval_skills.reporting.judging import LENGTH_NOTE, figures_in, judges_table, judging_line, judging_notes, skills_table
 from eval_skills.reporting.summary import VARIABLE, append_job_summary
 
 MakeReport = Callable[..., SkillCompletionReport]
@@ -119,26 +119,33 @@ def test_nothing_is_no_negative_zero(judged: Any, rho: float) -> None:
 
 
 def test_a_calibrated_judge_stands_with_its_agreement_with_people(judged: Any, context: ReportContext) -> None:
-    facts = {"calibratedAt": "2026-11-22T00:00:00Z", "labels": 40} | {
+    facts = {"calibratedAt": "2026-11-22T00:00:00Z", "labels": 40, "unjudged": 15} | {
         name: estimate(0.8) for name in ("accuracy", "kappa", "sensitivity", "specificity")
     }
     report = judged(told={"judges": [judge("openai/b"), judge("openai/a", calibration=facts)]})
     table = judges_table(report)
     assert table is not None
     assert [(name, cells["Kappa"].text) for name, cells in table.rows] == [("openai/b", "–"), ("openai/a", "0.80 [0.70, 0.90]")]
-    assert "| openai/a | llm_judge 1, prompt 1 | 4 | – | – | unknown | unknown | 0.80 [0.70, 0.90] |" in str(
-        render("markdown", [report], context)
+    assert (
+        "| openai/a | llm_judge 1, prompt 1 | 4 | – | – | unknown | unknown | 40 (15 more not judged) | 0.80 [0.70, 0.90] |"
+        in str(render("markdown", [report], context))
     )
     told = payload([report], context)["skills"][0]["judging"]
-    assert [title for title, _ in told["heads"]][-3:] == ["Kappa", "Sensitivity", "Specificity"]
+    assert [title for title, _ in told["heads"]][-4:] == ["Labels", "Kappa", "Sensitivity", "Specificity"]
     assert {len(row) for row in told["rows"]} == {len(told["heads"])}
 
 
 def test_the_corrected_rate_stands_beside_the_raw_one(judged: Any, context: ReportContext) -> None:
-    report = judged(told={"correctedCompletion": estimate(0.7), "correctedReason": None})
+    facts = {"calibratedAt": "2026-11-22T00:00:00Z", "labels": 40, "unjudged": 15} | {
+        name: estimate(0.8) for name in ("accuracy", "kappa", "sensitivity", "specificity")
+    }
+    told = {"correctedCompletion": estimate(0.7), "correctedReason": None, "judges": [judge("openai/a", calibration=facts)]}
+    report = judged(told=told)
     assert "| Completion | 85.0 % (62.1 to 96.8 %) |\n| Judge-corrected completion | 70.0 % (60.0 to 80.0 %) |" in str(
         render("markdown", [report], context)
     )
+    [note] = [note for note in judging_notes(report) if note.startswith("Judge-corrected completion")]
+    assert note.endswith("; 15 labels of answers that the judge did not judge not counted.")
     names = [name for name, _ in payload([report], context)["skills"][0]["figures"]]
     assert names[:2] == ["Completion", "Judge-corrected completion"]
 

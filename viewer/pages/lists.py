@@ -114,6 +114,7 @@ CALIBRATIONS = Table(
         Column(title="Prompt", of=("prompt",), is_wide=True),
         Column(title="Benchmark", of=("benchmark_id",), is_facet=True),
         Column(title="Labels", of=("labels",), kind="count"),
+        Column(title="Not judged", of=("unjudged",), kind="count"),
         Column(title="Accuracy", of=("accuracy", "accuracy_lower", "accuracy_upper"), kind="interval"),
         Column(title="Kappa", of=("kappa",), kind="score"),
         Column(title="Sensitivity", of=("sensitivity", "sensitivity_lower", "sensitivity_upper"), kind="interval", is_wide=True),

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from eval_skills.core.store import Store
-from tests.scripted_model import Asked, Says, ScriptedModel, verdict
+from tests.scripted_model import Asked, Says, ScriptedModel, failure, verdict
 
 Run = Callable[..., Any]
 JUDGED = {"evaluator": {"type": "llm_judge", "criteria": "Be right."}}
@@ -56,6 +56,14 @@ def test_answers_are_judged_now_and_the_agreement_is_kept(calibrate: Run, place:
     assert (found["labels"], found["correctable"], found["table"]) == (32, True, [[10, 1], [0, 21]])
     assert found["accuracy"]["value"] == pytest.approx(31 / 32)
     assert len(Store(place.folder / "eval-store").calibrations()) == 2
+
+
+@pytest.mark.slow
+def test_labels_of_answers_that_it_did_not_judge_stand_beside_the_others(calibrate: Run, model: ScriptedModel) -> None:
+    model.otherwise = lambda asked: failure(400, "not this") if "\nbad " in asked.prompt else verdict(1.0)
+    result = calibrate("--labels", "labels.csv", "--benchmark", "./sums.json", "--no-judge-check")
+    assert result.code == 3, result.err
+    assert "labels  22 of 4 tasks; 10 more not judged\n" in result.out
 
 
 @pytest.mark.slow
