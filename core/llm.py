@@ -29,6 +29,9 @@ _PREFIX = re.compile(r"^(litellm\.)?\w*(Error|Exception|Timeout)\s*[:-]\s*", re.
 SHOWN_CHARS = 240
 """So much is shown of what a provider says."""
 
+_NEVER_AWAITED = r"coroutine '\w+\.a(completion|embedding)' was never awaited"
+"""What Python says of a request that litellm had made and not begun when the call was interrupted."""
+
 
 @cache
 def load() -> Any:
@@ -40,6 +43,7 @@ def load() -> Any:
         import litellm
 
         litellm.ModelResponse()
+    warnings.filterwarnings("ignore", _NEVER_AWAITED, RuntimeWarning)
     litellm.telemetry = False
     litellm.suppress_debug_info = True
     logging.getLogger("LiteLLM").setLevel(logging.CRITICAL)

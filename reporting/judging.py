@@ -202,7 +202,7 @@ JUDGED_NOTE = (
 )
 CALIBRATED_NOTE = (
     "Kappa, sensitivity (passes what people pass) and specificity (fails what people fail) compare the judge with labels of "
-    "people, with 95 % intervals. What it did not judge tells nothing of it."
+    "people, with 95 % intervals. Answers that it did not judge say nothing about it."
 )
 
 _NOTES = {

@@ -1,11 +1,12 @@
 from __future__ import annotations
 
+import warnings
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
 import pytest
 
-from eval_skills.core.llm import retry_after_s, said_by
+from eval_skills.core.llm import load, retry_after_s, said_by
 
 
 class Answered(Exception):
@@ -39,3 +40,17 @@ def test_a_date_to_retry_after_is_in_utc_whether_it_says_so_or_not(zone: str) ->
 @pytest.mark.parametrize(("header", "seconds"), [("7", 7.0), ("1.5", 1.5), ("soon", None), ("", None)])
 def test_seconds_to_retry_after(header: str, seconds: float | None) -> None:
     assert retry_after_s(Answered("", **{"Retry-After": header})) == seconds
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("coroutine", "seen"),
+    [("OpenAIChatCompletion.acompletion", 0), ("OpenAIChatCompletion.aembedding", 0), ("Ours.judge", 1)],
+)
+def test_of_requests_that_were_interrupted_before_they_began_python_says_nothing(coroutine: str, seen: int) -> None:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        load.__wrapped__()
+        caught.clear()
+        warnings.warn(f"coroutine '{coroutine}' was never awaited", RuntimeWarning, stacklevel=1)
+    assert len(caught) == seen
