@@ -8,6 +8,7 @@ import os
 import stat
 from contextlib import contextmanager, suppress
 from tempfile import TemporaryDirectory
+from threading import get_native_id
 from typing import TYPE_CHECKING
 
 from eval_skills.core.errors import RunError, UsageError
@@ -71,9 +72,12 @@ def write_whole(path: Path, content: bytes, *, mode: int = 0o777) -> None:
 
 
 def write_pieces(path: Path, content: Iterable[bytes], *, mode: int = 0o777) -> None:
-    """The same, for content that need not be in memory at once."""
+    """The same, for content that need not be in memory at once.
+
+    Of two threads, as of two processes, that write a file at once, one is the last, and neither fails.
+    """
     make_folder(path.parent, mode)
-    scratch = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    scratch = path.with_name(f".{path.name}.{get_native_id()}.tmp")  # no other thread of the machine has this id
     try:
         create(scratch, mode)
         with scratch.open("wb") as file:
