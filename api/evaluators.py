@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from eval_skills.api.options import asking
 from eval_skills.core.config.values import LOCAL
 from eval_skills.core.errors import UsageError
 from eval_skills.scorers.custom.function import function_scorer
@@ -52,12 +53,16 @@ class OwnEvaluators:
         """
         if (given := options.get("evaluator")) is None:
             return dict(options)
+        with asking(given, "evaluator"):
+            return {**options, "evaluator": self._name_for_all(given)}
+
+    def _name_for_all(self, given: Any) -> str:
         if not isinstance(named := self.named(given), str):
             raise UsageError(
                 "evaluator: give the name of a scorer, such as contains, or a function; one with options, and several, belong to "
                 f"a task (evaluator={{…}}, evaluators=[…]); got {given!r}"
             )
-        return {**options, "evaluator": named}
+        return named
 
     def refuse_elsewhere(self, task_runner: str) -> None:
         """Refuse a task runner that judges in other processes, which do not have these functions.

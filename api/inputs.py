@@ -12,6 +12,7 @@ from eval_skills.adapters.python.host.answer import plain
 from eval_skills.adapters.python.host.errors import NotJson, a_type
 from eval_skills.adapters.python.object_skill import UNVERSIONED, ObjectSkill, has_method, is_runnable
 from eval_skills.api.evaluators import OwnEvaluators
+from eval_skills.api.options import asking
 from eval_skills.core.documents.loading import check_path, read_document, validate
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.models import Benchmark, EvalTask, ExpectedOutput, Model, Skill
@@ -77,6 +78,11 @@ def _listed_skills(given: Any) -> list[tuple[str, str | None, Any]]:
 
 
 def _skills_of(given: Any, name: str | None, place: str, max_output_bytes: int | None) -> Discovery:
+    with asking(given, place):
+        return _found(given, name, place, max_output_bytes)
+
+
+def _found(given: Any, name: str | None, place: str, max_output_bytes: int | None) -> Discovery:
     if _is_path(given):
         if not str(given).strip():
             raise UsageError(
@@ -270,6 +276,11 @@ _ASKS_SOMETHING = frozenset({"expected", "expectedOutput", "expected_output", "e
 
 def _by_name(given: Any, own: OwnEvaluators, place: str) -> Any:
     """An evaluator as a task has it, with the name of a function in place of the function."""
+    with asking(given, place):
+        return _checked_name(given, own, place)
+
+
+def _checked_name(given: Any, own: OwnEvaluators, place: str) -> Any:
     if isinstance(given, Mapping) and callable(given.get("type")):
         return {**given, "type": own.named(given["type"], place)}
     named = own.named(given, place)

@@ -8,16 +8,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from contextlib import contextmanager
 from typing import Any, Literal, TypedDict, TypeVar
 
-from eval_skills.adapters.python.host.errors import a_type
+from eval_skills.adapters.python.host.errors import a_type, described
 from eval_skills.core.config.judging import ScoringOptions
 from eval_skills.core.config.options import option_of
 from eval_skills.core.documents.loading import check_path, validate_options
-from eval_skills.core.errors import InputError, RunError, UsageError, UserError
+from eval_skills.core.errors import EvalSkillsError, InputError, RunError, UsageError, UserError
 from eval_skills.core.models import Weights
 from eval_skills.core.models.base import Complexity
 from eval_skills.core.store import Store
 from eval_skills.core.store.layout import Layout
-from eval_skills.core.text import nearest
+from eval_skills.core.text import nearest, one_line
 from eval_skills.engine.definition.request import EvaluateRequest
 
 M = TypeVar("M", bound=ScoringOptions)
@@ -197,6 +197,24 @@ _RUN_TO_RESUME = re.compile(r"(?<![\w-])--resume (\d{8}T\d{6}Z-\w+)")
 _JUDGING_MODEL = "--judge-model PROVIDER/MODEL or llm.model"
 _OF_THE_CALL = ("skills", "tasks", "benchmark", "store", "arms", "old")
 _OPTIONS = {option_of(name): name for name in (*EvaluateOptions.__optional_keys__, *_OF_THE_CALL)}
+
+
+@contextmanager
+def asking(given: Any, place: str) -> Iterator[None]:
+    """Inside, what a caller gave as `place` is asked what it is: its own code may answer, such as `__getattr__` or `__repr__`.
+
+    Raises:
+        UsageError: that code raised.
+    """
+    try:
+        yield
+    except EvalSkillsError:
+        raise
+    except Exception as error:
+        raise UsageError(
+            f"{place} is {a_type(given)}, which raises when it is asked what it is ({one_line(described(error))}); "
+            "give a function that calls it"
+        ) from error
 
 
 @contextmanager

@@ -73,7 +73,7 @@ class EvaluationResult:
         All are those that were planned: what a run that stopped early did not ask has not passed. Its reports, and the lines
         made of them, count what was asked.
         """
-        passed = sum(report.summary.completion_rate * (report.summary.items or 0) for report in self.reports)
+        passed = sum(round(report.summary.completion_rate * (report.summary.items or 0)) for report in self.reports)
         return passed / max(1, self._planned)
 
     @cached_property

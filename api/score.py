@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Any, Unpack
 
-from eval_skills.adapters.answer.envelope import read_answer
+from eval_skills.adapters.answer.envelope import parse_json, read_answer, write_json
 from eval_skills.adapters.python.host.answer import plain
-from eval_skills.adapters.python.host.errors import NotJson
+from eval_skills.adapters.python.host.errors import NotJson, described
 from eval_skills.api.evaluators import OwnEvaluators
 from eval_skills.api.inputs import TaskLike, read_task
 from eval_skills.api.options import ScoreOptions, python_words, scoring_options
 from eval_skills.core.errors import ContractError, InputError
 from eval_skills.core.models import SkillResponse, Verdict
+from eval_skills.core.text import one_line
 
 
 def score(answer: Any, task: TaskLike, **options: Unpack[ScoreOptions]) -> Verdict:
@@ -40,6 +41,14 @@ def _response(answer: Any) -> SkillResponse:
     if isinstance(answer, SkillResponse):
         return answer
     try:
-        return read_answer(plain(answer))
-    except (NotJson, ContractError) as error:
+        written = write_json(plain(answer))
+    except NotJson as error:
         raise InputError(str(error)) from None
+    except Exception as error:  # noqa: BLE001 - the attributes of an object may be computed, by any code
+        raise InputError(f"the answer cannot be read: {one_line(described(error))}") from None
+    try:
+        return read_answer(parse_json(written))
+    except ContractError as error:
+        raise InputError(str(error)) from None
+    except ValueError as error:
+        raise InputError(f"the answer is {error}") from None

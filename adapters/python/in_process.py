@@ -31,7 +31,7 @@ from eval_skills.adapters.python.host.langchain import (
     takes_config,
 )
 from eval_skills.adapters.python.host.recorder import current_report, reporting, running
-from eval_skills.adapters.python.host.target import CONVERSATION, conversation_argument, takes_conversation
+from eval_skills.adapters.python.host.target import CONVERSATION, conversation_argument, signature_of, takes_conversation
 from eval_skills.adapters.python.langchain import (
     as_openai,
     graph_input,
@@ -315,9 +315,7 @@ def _wants_keywords(name: str, function: Callable[..., Any]) -> bool:
     Raises:
         NotLoaded: it takes no argument at all.
     """
-    try:
-        signature = inspect.signature(function)
-    except (TypeError, ValueError):  # some written in C have no signature
+    if (signature := signature_of(function)) is None:
         return False
     if not signature.parameters:
         raise NotLoaded(f"{name}() takes no argument; a skill is called with the task's input")
@@ -334,11 +332,9 @@ def _of_a_dict(error: str) -> bool:
 
 
 def _first_parameter(function: Callable[..., Any]) -> str | None:
-    """The name of the parameter that gets the input; some written in C have no signature."""
-    try:
-        return next(iter(inspect.signature(function).parameters))
-    except (TypeError, ValueError):
-        return None
+    """The name of the parameter that gets the input, where there is a signature."""
+    signature = signature_of(function)
+    return None if signature is None else next(iter(signature.parameters))
 
 
 def _with_input(function: Callable[..., Any]) -> Called:

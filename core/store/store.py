@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from eval_skills.core.errors import InputError, RunError, UsageError
-from eval_skills.core.store.layout import DEFAULT_ROOT, JOURNAL, Layout, is_run_id, new_run_id, started_at
+from eval_skills.core.store.layout import DEFAULT_ROOT, JOURNAL, Layout, check_run_id, is_run_id, new_run_id, started_at
 from eval_skills.core.store.manifest import EXPERIMENT, FILE_NAME, Manifest, read_manifest
 from eval_skills.core.store.scorings import ASKED
 
@@ -115,12 +115,16 @@ class Store:
         numpy arrays, `dimensions` as a dict, JSON columns as text. A run that has not landed is in `item_table`.
 
         Raises:
-            UsageError: a column of that name does not exist.
+            UsageError: a column of that name does not exist, or a run is named by something else than its whole id.
         """
         return self._frame("items", run_id, {"skill_id": skill_id, "benchmark_id": benchmark_id}, columns)
 
     def reports(self, *, run_id: str | Iterable[str] | None = None, benchmark_id: str | None = None) -> pd.DataFrame:
-        """The landed reports, one row per skill of a run, with the columns of `REPORT_SCHEMA`, oldest run first."""
+        """The landed reports, one row per skill of a run, with the columns of `REPORT_SCHEMA`, oldest run first.
+
+        Raises:
+            UsageError: a run is named by something else than its whole id.
+        """
         return self._frame("reports", run_id, {"benchmark_id": benchmark_id}, None)
 
     def comparisons(self) -> pd.DataFrame:
@@ -174,11 +178,11 @@ class Store:
         return [report_of(last[key]) for key in sorted(last)]
 
     def reports_of(self, run_id: str) -> list[SkillCompletionReport]:
-        """The landed reports of one run, without its items, by skill; empty where it has none."""
+        """The landed reports of one run, without its items, by skill; empty where it has none. Raises as `reports`."""
         from eval_skills.core.store.rows import report_of
         from eval_skills.core.store.schema import REPORT_SCHEMA
 
-        rows = self.tables.rows("reports", REPORT_SCHEMA.names, [run_id])
+        rows = self.tables.rows("reports", REPORT_SCHEMA.names, _run_ids(run_id))
         return [report_of(row) for row in sorted(rows, key=lambda row: (row["skill_id"], row["skill_version"]))]
 
     def run_ids(self) -> list[str]:
@@ -397,13 +401,21 @@ class Store:
             raise UsageError(f"{name} has no column {unknown[0]}; it has {', '.join(SCHEMAS[name].names)}")
         if strange := next((each for each, value in equal.items() if not isinstance(value, str | None)), None):
             raise UsageError(f"{strange} is the text of one id; got a value of type {type(equal[strange]).__name__}")
-        run_ids = _listed("run_id", run_id)
+        run_ids = _run_ids(run_id)
         condition = ds.scalar(True)
         for column, value in equal.items():
             condition = condition if value is None else condition & (ds.field(column) == value)
         with self.tables.readable(name, run_ids):
             dataset = self.tables.dataset(name, run_ids)
             return _to_pandas(dataset.to_table(columns=wanted or SCHEMAS[name].names, filter=condition))
+
+
+def _run_ids(given: str | Iterable[str] | None) -> list[str] | None:
+    run_ids = _listed("run_id", given)
+    try:
+        return None if run_ids is None else [check_run_id(each) for each in run_ids]
+    except UsageError as error:
+        raise UsageError(f"run_id: {error}; Store.latest_run() returns the latest one, Store.run_ids() all") from None
 
 
 def _listed(name: str, given: str | Iterable[str] | None) -> list[str] | None:

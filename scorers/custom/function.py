@@ -109,7 +109,7 @@ class _Arguments:
         valid = "an evaluator is called as function(output, expected, task), with as many of these as it takes"
         try:
             parameters = tuple(inspect.signature(function).parameters.values())
-        except (TypeError, ValueError):
+        except Exception:  # noqa: BLE001 - there is none, or an object's own code failed: its `__eq__` is asked
             raise UsageError(f"evaluator {name}: its parameters are not known; {valid}: wrap it in a function") from None
         fixed = function.keywords if isinstance(function, functools.partial) else {}
         single = [each for each in parameters if each.kind not in _ANY_NUMBER and each.name not in fixed]

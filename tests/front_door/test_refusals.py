@@ -312,6 +312,13 @@ def test_effects(given: Any, message: str) -> None:
         pytest.param(
             lambda: _nowhere().items(run_id=5), "^run_id is text, or a list of texts; got a value of type int$", id="run-id"
         ),
+        pytest.param(
+            lambda: _nowhere().items(run_id="latest"),
+            r"^run_id: 'latest' is not a run id; one looks like 2026\w+-3f9a; Store.latest_run\(\) returns the latest one, ",
+            id="latest-run",
+        ),
+        pytest.param(lambda: _nowhere().reports(run_id=["20261121T2338"]), "^run_id: '20261121T2338' is not a run id", id="runs"),
+        pytest.param(lambda: _nowhere().reports_of("latest"), "^run_id: 'latest' is not a run id", id="reports-of-a-run"),
         pytest.param(lambda: _nowhere().items(columns=5), "^columns is text, or a list of texts; got", id="columns"),
         pytest.param(
             lambda: _nowhere().items(skill_id=5), "^skill_id is the text of one id; got a value of type int$", id="skill-id"
@@ -356,3 +363,52 @@ def test_that_a_judging_model_is_missing_says_what_python_takes() -> None:
     for call in (lambda: es.score("x", judged), lambda: es.evaluate(never, judged)):
         with pytest.raises(UserError, match=r'no judging model is named; name one with llm={"model": "PROVIDER/MODEL"}$'):
             call()
+
+
+class Incomparable:
+    def raised(self, *_: Any) -> Any:
+        raise LookupError("not loaded")
+
+    __eq__ = __hash__ = __repr__ = raised
+
+    def __call__(self, text: str) -> str:
+        return text.upper()
+
+
+class Lazy:
+    __name__ = property(Incomparable.raised)
+
+    def __call__(self, text: str) -> str:
+        return text.upper()
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        pytest.param(lambda: es.evaluate(Lazy(), TASK), "^skills is a .*Lazy, which raises when it is asked what", id="skill"),
+        pytest.param(
+            lambda: es.evaluate([Lazy()], TASK), r"^skills\[0\] is a .*Lazy, .*\(LookupError: not loa", id="skill-of-list"
+        ),
+        pytest.param(lambda: es.evaluate(never, TASK, evaluator=Lazy()), "^evaluator is a .*Lazy, which raises", id="evaluator"),
+        pytest.param(
+            lambda: es.score("x", {"expected": "x", "evaluator": Lazy()}), "^task: evaluator is a .*Lazy, which", id="of-a-task"
+        ),
+        pytest.param(
+            lambda: es.score("x", {"expected": "x", "evaluator": [Incomparable()]}),
+            r"^task: evaluator is a list, which",
+            id="repr",
+        ),
+        pytest.param(
+            lambda: es.evaluate(never, TASK, evaluator=Incomparable()),
+            "evaluator .*: its parameters are not known",
+            id="parameters",
+        ),
+    ],
+)
+def test_an_object_whose_own_code_fails_is_named(call: Callable[[], Any], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        call()
+
+
+def test_an_object_that_cannot_be_compared_can_be_called() -> None:
+    assert es.evaluate(Incomparable(), [{"input": "x", "expected": "X"}]).completion == 1

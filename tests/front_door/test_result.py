@@ -15,7 +15,7 @@ import pytest
 import eval_skills as es
 from eval_skills.cli.main import call
 from eval_skills.core.errors import InputError, UsageError, UserError
-from eval_skills.core.models import SkillResponse
+from eval_skills.core.models import SkillCompletionReport, SkillResponse
 from eval_skills.reporting import json_report
 from eval_skills.reporting.json_report import read_reports
 
@@ -72,6 +72,15 @@ def test_figures(result: es.EvaluationResult) -> None:
     assert {(item.skill, item.task_id, item.status) for item in result.failures} == {
         ("partly@0.0.0", "a", "error"), ("partly@0.0.0", "b", "fail"),
     }  # fmt: skip
+
+
+def test_the_completion_of_several_reports_is_a_quotient_of_whole_items(result: es.EvaluationResult) -> None:
+    def report(passed: int, items: int) -> SkillCompletionReport:
+        summary = result.reports[0].summary.model_copy(update={"completion_rate": passed / items, "items": items})
+        return result.reports[0].model_copy(update={"summary": summary})
+
+    assert es.EvaluationResult([report(15, 22)], "", planned=30).completion == 0.5
+    assert es.EvaluationResult([report(passed, 107) for passed in (30, 54, 58, 72)], "").completion == 0.5
 
 
 def test_a_table_of_items(result: es.EvaluationResult) -> None:
@@ -273,6 +282,11 @@ def test_a_side_that_cannot_be_compared(result: es.EvaluationResult, side: Any, 
         es.compare(result, side)
 
 
+class Hostile(dict[str, int]):
+    def items(self) -> Any:
+        raise RuntimeError("no")
+
+
 def nested(depth: int) -> list[Any]:
     found: list[Any] = ["exact"]
     for _ in range(depth):
@@ -306,6 +320,8 @@ def test_one_answer_is_scored_by_several_evaluators() -> None:
         pytest.param("x", {}, {}, "task: nothing is expected", id="nothing-expected"),
         pytest.param("x", "x", {}, "task is a str; give a dict", id="text"),
         pytest.param({1}, {"expected": 1}, {}, "the answer is a set", id="set"),
+        pytest.param("\ud83d", {"expected": 1}, {}, "the answer is half of a surrogate pair in a text", id="surrogate"),
+        pytest.param(Hostile(), {"expected": 1}, {}, "the answer cannot be read: RuntimeError: no$", id="hostile"),
         pytest.param("x", {"expected": 1}, {"runs": 3}, "unknown option 'runs'", id="option-of-evaluate"),
         pytest.param("x", {"expected": "fine", "evaluator": "llm_judge"}, {}, "no judging model is named", id="no-judge"),
         pytest.param("x", {"expected": 1, "evaluator": "exat"}, {}, "task: evaluator: unknown scorer", id="unknown-scorer"),

@@ -90,11 +90,17 @@ def instance_of(name: str, target: type, init: dict[str, Any]) -> Any:
         raise NotLoaded(f"making a {name} failed: {described(error)} (its arguments stand in adapterConfig.init)") from None
 
 
+def signature_of(function: Callable[..., Any]) -> inspect.Signature | None:
+    """Its signature; None where it has none, as some written in C, or where its own code fails: an object's `__eq__` is asked."""
+    try:
+        return inspect.signature(function)
+    except Exception:  # noqa: BLE001 - an object's own code may raise anything
+        return None
+
+
 def refuse_other_than_one_argument(name: str, function: Callable[..., Any]) -> None:
     """Refuse a function that cannot be called with the input alone, as far as its signature shows."""
-    try:
-        signature = inspect.signature(function)
-    except (TypeError, ValueError):  # some written in C have no signature
+    if (signature := signature_of(function)) is None:
         return
     try:
         signature.bind(None, **conversation_argument(function, None))
@@ -128,9 +134,7 @@ def conversation_argument(function: Callable[..., Any], conversation: Any) -> di
 
 
 def _parameter(function: Callable[..., Any]) -> inspect.Parameter | None:
-    try:
-        parameters = list(inspect.signature(function).parameters.values())
-    except (TypeError, ValueError):  # some written in C have no signature
-        return None
+    signature = signature_of(function)
+    parameters = [] if signature is None else list(signature.parameters.values())
     kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
     return next((each for each in parameters[1:] if each.name == CONVERSATION and each.kind in kinds), None)
