@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Self, get_args
 
-from pydantic import Field, PrivateAttr, model_validator
+from pydantic import Field, ModelWrapValidatorHandler, PrivateAttr, model_validator
 
 from eval_skills.core.models.base import Complexity, Identifier, Model, SemVer, Text
 from eval_skills.core.models.conversation import MAX_TURNS, Turn
@@ -15,6 +15,9 @@ from eval_skills.core.models.expectation import Expecting
 from eval_skills.core.models.simulated_user import SimulatedUser
 
 COMPLEXITIES: tuple[str, ...] = get_args(Complexity)
+
+MAX_LEVELS = 200
+"""Pydantic writes no more than 255 levels, and a task is written as a part of others; answers may have as many as this."""
 
 
 class EvalTask(Expecting):
@@ -92,6 +95,16 @@ class EvalTask(Expecting):
             return False
         return self.expects_nothing and all(turn.expects_nothing for turn in self.turns or ())
 
+    @model_validator(mode="wrap")
+    @classmethod
+    def _is_not_too_deep(cls, data: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
+        task, level = handler(data), _inside(data)  # what is wrong in one place is said first
+        for _ in range(MAX_LEVELS):
+            if not level:
+                return task
+            level = [child for node in level for child in _inside(node)]
+        raise ValueError(f"nested deeper than {MAX_LEVELS} levels, which no report could hold; give the deep part as text")
+
     @model_validator(mode="after")
     def _expects_something(self) -> EvalTask:
         if self.lacks_expectation and not self.is_unreviewed:
@@ -110,6 +123,16 @@ class EvalTask(Expecting):
     @property
     def _written_input(self) -> str | None:
         return "inputData" if "input_data" in self.model_fields_set else None
+
+
+def _inside(node: Any) -> list[Any]:
+    """The objects and lists in an object or a list."""
+    parts = node.values() if isinstance(node, dict) else node if isinstance(node, _LISTS) else ()
+    return [part for part in parts if isinstance(part, _NESTED)]
+
+
+_LISTS = (list, tuple)
+_NESTED = (dict, *_LISTS)
 
 
 ScoringMethod = Literal["mean", "weighted_mean", "pass_at_k"]

@@ -17,6 +17,8 @@ _PLAIN: tuple[type, ...] = (
     type(None), bool, int, float, complex, str, bytes, Decimal, Fraction, datetime, date, time, timedelta, PurePath,
 )  # fmt: skip
 
+_LONG_BITS, _MOST_LEVELS = 10_000, 200
+
 
 def own_parameters(function: Callable[..., Any]) -> list[str]:
     """The values that the function got when it was made, each with its name, as far as they are plain data.
@@ -83,13 +85,15 @@ def _is_record(value: Any) -> bool:
 
 
 def _written(value: Any, around: tuple[int, ...] = ()) -> str:
-    """The value as a text that is the same in every process; a part that holds itself counts by its type."""
+    """The value as a text that is the same in every process; a part that holds itself, or lies too deep, counts by its type."""
     kind = f"<{type(value).__module__}.{type(value).__qualname__}>"
     if isinstance(value, Enum):
         return f"{kind}.{value.name}"
+    if isinstance(value, int) and value.bit_length() > _LONG_BITS:
+        return int.__format__(value, "x")  # Python writes no more than 4,300 decimal digits
     if (plain := next((each for each in _PLAIN if isinstance(value, each)), None)) is not None:
         return str(cast(Any, plain).__repr__(value))  # not that of a subclass, which may be anybody's
-    if not _is_plain(value) or id(value) in around:
+    if not _is_plain(value) or id(value) in around or len(around) > _MOST_LEVELS:
         return kind
     inside = (*around, id(value))
     if _is_record(value):

@@ -15,6 +15,13 @@ from tests.tables import each_row
 BOMB = "a0: &a0 [x, x]\n" + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 9))
 
 
+def nested(levels: int) -> list[Any]:
+    found: list[Any] = []
+    for _ in range(levels - 1):
+        found = [found]
+    return found
+
+
 def test_anchors_that_repeat_little_are_read(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text("base: &b {x: [1, 2]}\nfirst: *b\nsecond: {<<: *b, y: 3}\n")
     assert read_document(tmp_path / "a.yaml")["second"] == {"x": [1, 2], "y": 3}
@@ -157,6 +164,7 @@ BENCHMARK = {"id": "b", "name": "B", "version": "1.0.0"}
             id="weights-that-weigh-nothing",
         ),
         pytest.param(EvalTask, {"id": "t", "weight": float("nan"), "evaluator": "exact"}, "weight: ", id="nan"),
+        pytest.param(EvalTask, {"id": "t", "inputData": nested(200)}, "nested deeper than 200 levels", id="deep"),
         pytest.param(EvalTask, {"id": "t"}, "nothing is expected of the answer", id="p10-expects-nothing"),
     ],
 )
@@ -166,6 +174,11 @@ def test_models_say_where_and_what_is_wrong(model: Any, data: dict[str, Any], me
     assert str(refused.value).startswith("file.json: ")
     assert message in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+def test_as_deep_a_task_as_is_read_can_be_written() -> None:
+    task = validate(EvalTask, {"id": "t", "inputData": nested(198), "expectedOutput": {"value": nested(197)}})
+    assert EvalTask.model_validate(task.to_json()) == task
 
 
 def test_an_absent_value_and_a_null_survive_a_round_trip() -> None:

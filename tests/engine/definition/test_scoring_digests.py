@@ -238,6 +238,14 @@ def test_what_is_no_plain_data_and_what_holds_itself_do_not_count() -> None:
     assert digest_by(within(rounds)) == digest_by(within(deepcopy(rounds)))
 
 
+def test_values_that_python_cannot_write_whole_have_a_digest() -> None:
+    deep: list[Any] = []
+    for _ in range(5_000):
+        deep = [deep]
+    assert digest_by(within(deep)) == digest_by(within([deep]))
+    assert digest_by(within(10**5_000)) == digest_by(within(10**5_000)) != digest_by(within(10**5_000 + 1))
+
+
 def test_a_function_that_was_made_with_nothing_keeps_its_digest() -> None:
     """Results of an earlier version stay comparable."""
 
