@@ -39,7 +39,7 @@ from eval_skills.adapters.python.langchain import (
     response_of,
     without_earlier,
 )
-from eval_skills.adapters.python.object_skill import ObjectSkill, has_method
+from eval_skills.adapters.python.object_skill import ObjectSkill, has_method, runnable_of
 from eval_skills.core.config.values import OutputBytes
 from eval_skills.core.errors import ContractError, InputError, ItemError, SkillError
 from eval_skills.core.interruption import ctrl_c_behind
@@ -260,10 +260,13 @@ class FunctionAdapter(Adapter):
 
 
 class RunnableAdapter(FunctionAdapter):
-    """Calls `ainvoke`, or `invoke` where there is no other, as `LangchainAdapter` does in a process of its own."""
+    """Calls `ainvoke`, or `invoke` where there is no other, as `LangchainAdapter` does in a process of its own; or the one of
+    these methods that the skill is.
+    """
 
     def _callable(self, name: str, target: Any) -> tuple[Called, bool]:
-        method = method_of(name, target, None)
+        method = target if inspect.ismethod(target) else method_of(name, target, None)
+        target = runnable_of(target)
         configurable = takes_config(method)
 
         def options(usages: list[Any], conversation: dict[str, Any] | None) -> dict[str, Any]:
@@ -284,7 +287,12 @@ class RunnableAdapter(FunctionAdapter):
         async def awaited(value: Any, conversation: dict[str, Any] | None) -> dict[str, Any]:
             usages: list[Any] = []
             chosen = options(usages, conversation)
-            answer = await method(value, **chosen)
+            try:
+                answer = await method(value, **chosen)
+            except NotImplementedError as error:
+                if "sync" in str(error):
+                    error.add_note("(its method invoke, given as the skill in its place, is not asynchronous)")
+                raise
             state = state_of(target, method, chosen)
             return said(value, answer, await state if inspect.isawaitable(state) else state, usages, chosen)
 
@@ -306,7 +314,8 @@ class RunnableAdapter(FunctionAdapter):
 
     @property
     def _channels(self) -> list[str]:
-        return sorted(map(str, getattr(cast(ObjectSkill, self.skill).target, "channels", None) or ()))
+        asked = runnable_of(cast(ObjectSkill, self.skill).target)
+        return sorted(map(str, getattr(asked, "channels", None) or ()))
 
 
 def _wants_keywords(name: str, function: Callable[..., Any]) -> bool:

@@ -9,6 +9,7 @@ from typing import Any, Literal, Self
 
 from pydantic import PrivateAttr
 
+from eval_skills.adapters.python.host.langchain import takes_config
 from eval_skills.core.fingerprint import digest_of_json, source_of
 from eval_skills.core.models import Skill
 
@@ -35,16 +36,16 @@ class ObjectSkill(Skill):
         Raises:
             InputError: it is a class, or nothing that can be called with an input; the message says what would be valid.
         """
-        shown = name or name_of(target)
+        shown, runnable = name or name_of(target), runnable_of(target)
         skill = cls(
             id=re.sub(r"[^a-z0-9_-]+", "-", shown.lower()).strip("-") or "function",
             name=shown,
             version=UNVERSIONED,
             description=(inspect.getdoc(target) or "").partition("\n")[0] if inspect.isroutine(target) else "",
-            adapter_type="runnable" if is_runnable(target) else "function",
+            adapter_type="function" if runnable is None else "runnable",
             entrypoint=f"{getattr(target, '__module__', None) or '__main__'}:{getattr(target, '__qualname__', shown)}",
             adapter_config={} if max_output_bytes is None else {"maxOutputBytes": max_output_bytes},
-            metadata={"source": _digest_of_source(target)},
+            metadata={"source": _digest_of_source(target if runnable is None else runnable)},
         )
         skill._target = target
         return skill
@@ -57,6 +58,14 @@ def is_runnable(target: Any) -> bool:
     """
     methods = ("ainvoke", "invoke", *(() if callable(target) else ("compile",)))
     return not isinstance(target, type) and any(has_method(target, each) for each in methods)
+
+
+def runnable_of(target: Any) -> Any:
+    """What is asked where `target` is called as a runnable: itself, or the object whose LangChain method `invoke` or `ainvoke` it
+    is; None of anything else."""
+    is_method = inspect.ismethod(target) and target.__name__ in ("ainvoke", "invoke") and takes_config(target)
+    asked = target.__self__ if is_method else target
+    return asked if is_runnable(asked) else None
 
 
 def has_method(target: Any, name: str) -> bool:

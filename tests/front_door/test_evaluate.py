@@ -96,6 +96,41 @@ def test_a_runnable_is_invoked() -> None:
 
 
 @pytest.mark.slow
+def test_a_graph_that_has_no_asynchronous_way_is_given_by_its_method() -> None:
+    from langchain_core.messages import AIMessage
+    from langgraph.checkpoint.memory import InMemorySaver
+    from langgraph.graph import END, START, MessagesState, StateGraph
+
+    class Saver(InMemorySaver):
+        async def aget_tuple(self, config: Any) -> Any:
+            raise NotImplementedError("this saver does not support async methods")
+
+    def answer(state: MessagesState) -> dict[str, Any]:
+        assert len(state["messages"]) == 1, "an item remembers another one"
+        return {"messages": [AIMessage(content="Bern", tool_calls=[{"name": "search", "args": {}, "id": "1"}])]}
+
+    graph = StateGraph(MessagesState).add_node("answer", answer).add_edge(START, "answer").add_edge("answer", END)
+    agent = graph.compile(checkpointer=Saver())
+    task = {"input": "capital?", "expected": {"tools": ["search"], "output": {"contains": ["Bern"]}}}
+    (error,) = es.evaluate(agent, task).items
+    assert error.error_message == (
+        "NotImplementedError: this saver does not support async methods "
+        "(its method invoke, given as the skill in its place, is not asynchronous)"
+    )
+    result = es.evaluate({"agent": agent.invoke}, task, runs=2)
+    assert [(item.skill, item.status, item.output) for item in result.items] == [("agent@0.0.0", "pass", "Bern")] * 2
+
+
+@pytest.mark.slow
+def test_a_method_invoke_that_is_not_langchains_is_a_function() -> None:
+    class Search:
+        def invoke(self, query: str, limit: int) -> str:
+            return f"{query} {limit}"
+
+    assert es.evaluate(Search().invoke, {"input": {"query": "x", "limit": 2}, "expected": "x 2"}).completion == 1
+
+
+@pytest.mark.slow
 def test_the_tool_calls_of_a_graph_are_judged() -> None:
     from langchain_core.messages import AIMessage
     from langgraph.graph import END, START, MessagesState, StateGraph
