@@ -168,6 +168,11 @@ def _open(skill: SkillNight, tasks: list[str], lost: LostEvidence | None = None)
 
 
 def _unchanged(skill: SkillNight) -> Classification:
+    if not skill.against and skill.unread:
+        runs = plural(len(skill.unread), "earlier night")
+        words = f"could not be judged: the items of {runs} are gone or damaged ({_named(skill.unread, 3)}), and there is no other"
+        words += "; put the files back, or the next night is compared with this alone"
+        return Classification(verdict="new", explanation=words, left_open=True)
     if not skill.against and skill.begins_anew:
         anew = (
             "could not be judged: every task, or what judges it, changed since the last night; the next one is compared with this"

@@ -95,6 +95,7 @@ class SkillNight:
     `past` are the nights before, oldest first: up to `WATCHED` good ones, and whatever came after the last of these, with the
     fresh runs then. `pinned` are the tallies of the baseline, under its name. `against` are the comparisons, as soon as they were
     made (`judged`). `lost` is what an earlier night found. `begins_anew`: there were nights, on other tasks or judged otherwise.
+    `unread` are the runs of nights that should be among the past and are not, their items being gone or damaged.
     `run_id` is tonight's run, and `store` where it is: what commands name.
     """
 
@@ -105,6 +106,7 @@ class SkillNight:
     against: Sequence[Against] = ()
     lost: LostEvidence | None = None
     begins_anew: bool = False
+    unread: Sequence[str] = ()
     run_id: str | None = None
     store: str = ""
 

@@ -83,3 +83,14 @@ def missing_files(store: Store, name: TableName, known: Collection[str]) -> Iter
         pruned = name == "items" and (not os.path.isdir(folder) or os.path.exists(folder / PRUNED))  # without one, not noted
         if not pruned and not os.path.exists(f"{path}{BROKEN}"):
             yield run_id, str(path)
+
+
+def items_gone(store: Store, run_ids: Collection[str]) -> set[str]:
+    """Of runs that ended and whose items are not here, those whose items were not pruned, for that leaves a note, and reports."""
+    reported = store.tables.files("reports", run_ids) if run_ids else {}
+    folders = {run_id: store.run_folder(run_id) for run_id in run_ids}
+    return {
+        run_id
+        for run_id, folder in folders.items()
+        if not os.path.exists(folder / PRUNED) and (os.path.isdir(folder) or run_id not in reported)
+    }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -13,12 +13,12 @@ from eval_skills.core.errors import UserError
 from eval_skills.core.metrics.tasks import Tallies, count_tallies, merge_tallies
 from eval_skills.core.models import SkillCompletionReport
 from eval_skills.core.nightly.comparisons import SKILL_FILES, SKILL_VERSION, judged
-from eval_skills.core.nightly.evidence import Night, Rule, SkillNight
+from eval_skills.core.nightly.evidence import POOLED, Night, Rule, SkillNight
 from eval_skills.core.skill_effect.model import SkillEffect
 from eval_skills.core.store import Store
 from eval_skills.core.store.history import TaskOutcome, task_outcomes
 from eval_skills.engine.judging.outcome import failed_judging, failed_users, unjudged, unsimulated
-from eval_skills.engine.nightly.history import LastNight, PastNight, SuiteHistory
+from eval_skills.engine.nightly.history import LastNight, PastNight, SuiteHistory, compared
 from eval_skills.engine.nightly.request import Suite
 from eval_skills.engine.stored_runs.reports import read_source
 from eval_skills.reporting.diff.report import DiffDocument
@@ -138,15 +138,18 @@ def _in_vain(evidence: SuiteEvidence, name: str) -> SuiteEvidence:
 
 def _compared(store: Store, run: SuiteRun, history: SuiteHistory, baseline: str | None) -> SuiteEvidence:
     wanted: dict[ReferenceKind, dict[str, set[str] | None]] = {"last good": {}, "baseline": {baseline: None} if baseline else {}}
+    replaced: dict[str, str] = {}
     for report in run.reports:
         if last := _last_good(run, history, report):
-            wanted["last good"].setdefault(last, set()).add(report.skill_id)  # type: ignore[union-attr] # these are never None
+            wanted["last good"].setdefault(last.run_id, set()).add(last.skill_key)  # type: ignore[union-attr] # these are never None
+            replaced[last.skill_key] = report.skill_key
     diffs: list[tuple[Reference, ReportDiff]] = []
     for kind, names in wanted.items() if run.reports else ():
         try:
             reference = _reference(store, kind, names)
             if reference.reports:
-                diffs.append((reference, diff_reports(reference.reports, run.reports)))
+                mapping = replaced if kind == "last good" else {}
+                diffs.append((reference, diff_reports(reference.reports, run.reports, mapping=mapping)))
         except UserError as error:
             told = str(error).removesuffix(", or latest")  # which is refused: it would be a run of tonight
             run = replace(run, failures=[*run.failures, f"{kind}: {told}"])
@@ -174,13 +177,13 @@ def gone(run: SuiteRun, history: SuiteHistory) -> list[LastNight]:
 
 
 def _reference(store: Store, kind: ReferenceKind, names: Mapping[str, set[str] | None]) -> Reference:
-    """The reports of these runs, of each those of the skills that are named; of all where it is None."""
+    """The reports of these runs, of each those of the skills (``id@version``) that are named; of all where it is None."""
     sources = {name: read_source(name, store.path) for name in names}
     reports = [
         report
         for name, source in sources.items()
         for report in source.reports
-        if (skills := names[name]) is None or report.skill_id in skills
+        if (skills := names[name]) is None or report.skill_key in skills
     ]
     remarks = [remark for source in sources.values() for remark in source.remarks]
     return Reference(kind=kind, name=", ".join(names), reports=reports, remarks=remarks)
@@ -193,31 +196,24 @@ def last_good_runs(evidence: SuiteEvidence) -> list[str | None]:
 
 def last_good_run(evidence: SuiteEvidence, report: SkillCompletionReport) -> str | None:
     """The run of the last good night of the skill of a report, be it reachable tonight or not."""
-    return _last_good(evidence.run, evidence.history, report)
+    last = _last_good(evidence.run, evidence.history, report)
+    return None if last is None else last.run_id
 
 
-def _last_good(run: SuiteRun, history: SuiteHistory, report: SkillCompletionReport) -> str | None:
-    past = _past(run, history, report)
-    return next((night.run_id for night in reversed(past) if night.good), None)
+def _last_good(run: SuiteRun, history: SuiteHistory, report: SkillCompletionReport) -> PastNight | None:
+    past = compared(_stored(_past(run, history, report)), judge_of(report))
+    return next((night for night in reversed(past) if night.good), None)
 
 
 def _past(run: SuiteRun, history: SuiteHistory, report: SkillCompletionReport) -> list[PastNight]:
-    """The skill's nights by the same judge; of other suites those on the same benchmark, since others use the same task ids."""
-    past = history.of(report.skill_id, _version(run, history, report), judge_of(report))
+    """The skill's nights; of other suites those on the same benchmark, since others use the same task ids."""
+    tonight = {each.skill_version for each in (*run.reports, *run.unreachable) if each.skill_id == report.skill_id}
+    past = history.of(report.skill_id, report.skill_version, tonight)
     return [night for night in past if not history.of_others or night.benchmark_id == report.benchmark_id]
 
 
-def _version(run: SuiteRun, history: SuiteHistory, report: SkillCompletionReport) -> str | None:
-    """The version by which its past is told apart; of a skill that is alone under its id, every version counts.
-
-    Of several, one that came in the place of one that left has the past of that.
-    """
-    tonight = {each.skill_version for each in (*run.reports, *run.unreachable) if each.skill_id == report.skill_id}
-    if len(tonight) == 1:
-        return None
-    last = {each.skill_version for each in history.last if each.skill_id == report.skill_id}
-    came, left = tonight - last, last - tonight
-    return left.pop() if came == {report.skill_version} and len(left) == 1 else report.skill_version
+def _stored(past: Iterable[PastNight]) -> list[PastNight]:
+    return [night for night in past if night.items == "stored"]
 
 
 def judge_of(report: SkillCompletionReport) -> str | None:
@@ -230,13 +226,14 @@ def _skills(store: Store, night_id: str, evidence: SuiteEvidence) -> list[SkillN
     run, history = evidence.run, evidence.history
     if run.run_id is None:
         return []
-    own = {report.skill_key: _past(run, history, report) for report in run.reports}
-    wanted = {run.run_id, *(run_id for past in own.values() for night in past for run_id in night.runs)}
+    pasts = [_past(run, history, report) for report in run.reports]
+    own = [compared(_stored(past), judge_of(report)) for past, report in zip(pasts, run.reports, strict=True)]
+    wanted = {run.run_id, *(run_id for nights in own for night in nights for run_id in night.runs)}
     outcomes: dict[tuple[str, str, str], list[TaskOutcome]] = {}
     for outcome in task_outcomes(store, wanted):
         outcomes.setdefault((outcome.run_id, outcome.skill_id, outcome.skill_version), []).append(outcome)
     skills = []
-    for report in run.reports:
+    for report, past, nights in zip(run.reports, pasts, own, strict=True):
         tonight = PastNight(
             night_id=night_id,
             run_id=run.run_id,
@@ -248,16 +245,17 @@ def _skills(store: Store, night_id: str, evidence: SuiteEvidence) -> list[SkillN
             judge=judge_of(report),
         )
         digests = {each.task_id: (each.task_digest, each.scoring_digest) for each in _items_of(tonight, outcomes)}
-        past = [_night(night, outcomes, digests) for night in own[report.skill_key]]
-        unchanged = [night for night in past if night.tallies]
+        unchanged = [night for each in nights if (night := _night(each, outcomes, digests)).tallies]
+        read = {run_id for run_id, *_ in outcomes}
         skills.append(
             SkillNight(
                 suite=run.suite.name,
                 tonight=_night(tonight, outcomes, digests),
                 past=unchanged,
                 pinned=_pinned(evidence, report),
-                lost=history.lost_by(report),
-                begins_anew=not unchanged and _had_good_nights(history, report.skill_id, _version(run, history, report)),
+                lost=history.lost_by(past),
+                begins_anew=not unchanged and not history.of_others and any(night.good for night in _stored(past)),
+                unread=_unread(past, judge_of(report), read),
                 run_id=run.run_id,
                 store=store.path,
             )
@@ -265,9 +263,10 @@ def _skills(store: Store, night_id: str, evidence: SuiteEvidence) -> list[SkillN
     return skills
 
 
-def _had_good_nights(history: SuiteHistory, skill_id: str, version: str | None) -> bool:
-    """Whether the skill had any in this suite, by whatever judge."""
-    return not history.of_others and any(night.good for night in history.of(skill_id, version))
+def _unread(past: Sequence[PastNight], judge: str | None, read: Collection[str]) -> list[str]:
+    """The runs of nights that it would be compared with if their items were not gone or damaged."""
+    wanted = compared([night for night in past if night.items != "pruned"], judge, most=POOLED)
+    return [night.run_id for night in wanted if night.run_id not in read]
 
 
 def _items_of(night: PastNight, outcomes: Mapping[tuple[str, str, str], list[TaskOutcome]]) -> list[TaskOutcome]:

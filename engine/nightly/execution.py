@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from shlex import quote
 
 from eval_skills.core.errors import UserError
 from eval_skills.core.metrics.tasks import count_tallies
@@ -12,6 +13,7 @@ from eval_skills.core.models import SkillCompletionReport
 from eval_skills.core.nightly.classification import classify
 from eval_skills.core.nightly.evidence import Classification, FreshRuns
 from eval_skills.core.store.files import KEPT
+from eval_skills.core.text import first_of, plural
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.evaluation.in_process import evaluate_in_process
 from eval_skills.engine.evaluation.resume import plan_for
@@ -33,6 +35,9 @@ from eval_skills.engine.nightly.plan import NightPlan, plan_night
 from eval_skills.engine.nightly.request import NightlyRequest, Suite
 from eval_skills.engine.nightly.summary import NightSummary, SkillOutcome, SuiteOutcome
 from eval_skills.reporting.skill_effect.document import write_effect
+
+NAMED = 3
+"""How many runs a note names; of more, their number."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,7 +198,11 @@ def suite_outcome(
         ],
         gone=gone(run, evidence.history),
         failures=[*run.failures, *(each.problem for each in confirming if each.problem), *uncompared],
-        remarks=list(dict.fromkeys([*run.remarks, *(remark for each in confirming for remark in each.remarks), *not_with])),
+        remarks=list(
+            dict.fromkeys(
+                [*run.remarks, *(remark for each in confirming for remark in each.remarks), *not_with, *_of_unread(evidence)]
+            )
+        ),
         diffs=evidence.documents(),
         baseline=run.suite.baseline or baseline,
         effect=night_effect(run, evidence.history),
@@ -208,6 +217,20 @@ def _of_a_night_to_come(evidence: SuiteEvidence) -> tuple[list[str], list[str]]:
     if evidence.diffs:
         return [], [said]
     return [f"{said}, nor with any other: set the clock, or move nights/date=*/{night}.parquet out of the store"], []
+
+
+def _of_unread(evidence: SuiteEvidence) -> list[str]:
+    """That skills are compared with fewer nights than there were, because items of the others are gone or damaged."""
+    skills: dict[tuple[str, ...], list[str]] = {}
+    for skill, report in zip(evidence.skills, evidence.run.reports, strict=True):
+        if skill.unread and skill.against:
+            skills.setdefault(tuple(skill.unread), []).append(report.skill_key)
+    verify = f"eval-skills store verify --store {quote(evidence.skills[0].store)}" if skills else ""
+    return [
+        f"{', '.join(names)}: compared without {plural(len(runs), 'earlier night')}, whose items are gone or damaged "
+        f"({first_of(runs, NAMED)}); {verify} names the files to put back"
+        for runs, names in skills.items()
+    ]
 
 
 def _write_effects(night: NightPlan, suites: Sequence[SuiteOutcome]) -> None:

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from itertools import groupby
+from typing import Any, Literal
 
-from eval_skills.core.models import SkillCompletionReport
 from eval_skills.core.nightly.evidence import BAD, POOLED, WATCHED, LostEvidence
 from eval_skills.core.store import Store
 from eval_skills.core.store.effects import EffectPoint, effect_points
 from eval_skills.core.store.layout import is_to_come
+from eval_skills.core.store.missing import items_gone
+
+Items = Literal["stored", "pruned", "gone"]
 
 
 @dataclass(frozen=True, slots=True)
 class PastNight:
-    """A skill's row of an earlier night whose items are still stored. `judge` is None where no model judged, or it is unknown."""
+    """A skill's row of an earlier night. `judge` is None where no model judged, or it is unknown.
+
+    `items` says whether its items are stored, were deleted by `--keep-days`, or are gone although nothing of ours deleted them.
+    `known` is whether the night found anything out about the skill, and `lost` what counted as lost after it.
+    """
 
     night_id: str
     run_id: str
@@ -25,6 +32,14 @@ class PastNight:
     benchmark_id: str | None
     good: bool
     judge: str | None
+    items: Items = "stored"
+    known: bool = True
+    lost: LostEvidence | None = None
+
+    @property
+    def skill_key(self) -> str:
+        """``id@version``."""
+        return f"{self.skill_id}@{self.skill_version}"
 
     @property
     def runs(self) -> set[str]:
@@ -51,38 +66,65 @@ class LastNight:
 class SuiteHistory:
     """The past nights of a suite's skills, oldest first.
 
-    `lost` is by skill. `points` are the completion rates of every night by ``id@version``, oldest first. `last` are the skills of
-    the suite's last night that had any, also those that were gone in it. `effects` are the differences that an Agent Skill made
-    in each night, oldest first. `of_others`: the suite has no nights of its own, and these are those of others.
+    `points` are the completion rates of every night by ``id@version``, oldest first. `last` are the skills of the suite's last
+    night that had any, also those that were gone in it. `effects` are the differences that an Agent Skill made in each night,
+    oldest first. `of_others`: the suite has no nights of its own, and these are those of others.
     `to_come` is the last night of the suite that is dated in the future, by a clock that was wrong; it is not among `nights`.
     """
 
     nights: list[PastNight] = field(default_factory=list)
-    lost: dict[str, LostEvidence] = field(default_factory=dict)
     points: dict[str, list[tuple[str, float]]] = field(default_factory=dict)
     last: list[LastNight] = field(default_factory=list)
     effects: list[EffectPoint] = field(default_factory=list)
     of_others: bool = False
     to_come: str | None = None
 
-    def of(self, skill_id: str, version: str | None = None, judge: str | None = None, most: int = WATCHED) -> list[PastNight]:
-        """The skill's good nights, at most so many, and those since the last of them; of every version where `version` is None.
+    def of(self, skill_id: str, version: str, tonight: Collection[str]) -> list[PastNight]:
+        """The nights of the skill, which has these versions `tonight`, as this one of them: each version has a past of its own.
 
-        A night with another judge is left out; None is unknown, and goes with all.
+        One that came in the place of the only one that left has the past of that. One that is alone tonight, and came in the
+        place of several, has the past of all.
         """
-        own = [night for night in self.nights if night.skill_id == skill_id and version in (None, night.skill_version)]
-        own = [night for night in own if judge is None or night.judge in (None, judge)]
-        good = [night for night in own if night.good][-most:]
-        return [*good, *(night for night in own if not good or night.night_id > good[-1].night_id)]
+        past: list[PastNight] = []
+        later = set(tonight)
+        rows = [night for night in self.nights if night.skill_id == skill_id]
+        for _, group in groupby(reversed(rows), key=lambda night: night.night_id):
+            of_night = list(group)
+            here = {night.skill_version for night in of_night}
+            if version not in here:
+                left = here - later
+                if later == {version} and len(left) > 1:
+                    return [*rows[: len(rows) - rows[::-1].index(of_night[0])], *reversed(past)]
+                if later - here != {version} or len(left) != 1:
+                    continue
+                (version,) = left
+            past += [night for night in of_night if night.skill_version == version]
+            later = here
+        return past[::-1]
 
-    def lost_by(self, report: SkillCompletionReport) -> LostEvidence | None:
-        """What the skill lost in an earlier night, also if its version has changed since."""
-        return self.lost.get(report.skill_key) or self.lost.get(report.skill_id)
+    def lost_by(self, past: Sequence[PastNight]) -> LostEvidence | None:
+        """What the skill with this past lost in an earlier night, and has not got back since."""
+        return None if self.of_others else next((night.lost for night in reversed(past) if night.known), None)
 
     def needed(self) -> set[str]:
         """The runs that later nights are compared with."""
-        skills = {(night.skill_id, version) for night in self.nights for version in (None, night.skill_version)}
-        return {run for skill in skills for night in self.of(*skill, most=POOLED) for run in night.runs}
+        stored = [night for night in self.nights if night.items == "stored"]
+        skills = {(night.skill_id, version) for night in stored for version in (None, night.skill_version)}
+        of_skills = (
+            [night for night in stored if night.skill_id == skill_id and version in (None, night.skill_version)]
+            for skill_id, version in skills
+        )
+        return {run for past in of_skills for night in compared(past, most=POOLED) for run in night.runs}
+
+
+def compared(past: Iterable[PastNight], judge: str | None = None, most: int = WATCHED) -> list[PastNight]:
+    """Of a skill's nights the good ones, at most so many, and those since the last of them.
+
+    A night with another judge is left out; None is unknown, and goes with all.
+    """
+    own = [night for night in past if judge is None or night.judge in (None, judge)]
+    good = [night for night in own if night.good][-most:]
+    return [*good, *(night for night in own if not good or night.night_id > good[-1].night_id)]
 
 
 def suite_history(store: Store, suite: str, before: str | None = None) -> SuiteHistory:
@@ -94,13 +136,11 @@ def suite_history(store: Store, suite: str, before: str | None = None) -> SuiteH
     to_come = max(filter(is_to_come, {row["night_id"] for row in nights_of_suite}), default=None)
     own = [row for row in nights_of_suite if before is None or row["night_id"] < before]
     rows = own or [row for row in _rows(store, None) if before is None or row["night_id"] < before]
-    landed = store.tables.files("items")
-    nights = [_past_night(row) for row in rows if row["skill_id"] is not None and row["run_id"] in landed]
+    nights = _past_nights(store, rows)
     if not own:
         return SuiteHistory(nights=nights, of_others=True, to_come=to_come)
     return SuiteHistory(
         nights=nights,
-        lost=_lost(rows),
         points=_points(rows),
         last=_last(rows),
         effects=_effects(store, rows),
@@ -123,10 +163,24 @@ def _last(rows: Iterable[dict[str, Any]]) -> list[LastNight]:
     return [LastNight(*skill, *evaluated[skill]) for skill in skills if skill in evaluated]
 
 
-def _past_night(row: dict[str, Any]) -> PastNight:
+def _past_nights(store: Store, rows: Iterable[dict[str, Any]]) -> list[PastNight]:
+    of_skills = [row for row in rows if row["skill_id"] is not None and row["run_id"] is not None]
+    landed = store.tables.files("items")
+    gone = items_gone(store, {row["run_id"] for row in of_skills} - landed.keys())
+    items: dict[str, Items] = {**dict.fromkeys(landed, "stored"), **dict.fromkeys(gone, "gone")}
+    return [_past_night(row, items.get(row["run_id"], "pruned")) for row in of_skills]
+
+
+def _past_night(row: dict[str, Any], items: Items) -> PastNight:
     """Whether it was good is read off the verdict: earlier versions wrote that of the suite."""
     names = ("night_id", "run_id", "confirm_run_id", "skill_id", "skill_version", "benchmark_id", "judge")
-    return PastNight(**{name: row[name] for name in names}, good=row["verdict"] not in BAD)
+    return PastNight(
+        **{name: row[name] for name in names},
+        good=row["verdict"] not in BAD,
+        items=items,
+        known=row["verdict"] != "failed",
+        lost=_lost(row),
+    )
 
 
 def needed_runs(store: Store) -> set[str]:
@@ -146,21 +200,16 @@ def _rows(store: Store, suite: str | None) -> list[dict[str, Any]]:
     return list(store.tables.dataset("nights").to_table(filter=condition).sort_by("night_id").to_pylist())
 
 
-def _lost(rows: Iterable[dict[str, Any]]) -> dict[str, LostEvidence]:
-    lost: dict[str, LostEvidence] = {}
-    for row in rows:
-        if row["skill_id"] is None or row["verdict"] in ("failed", "gone"):
-            continue
-        for name in (f"{row['skill_id']}@{row['skill_version']}", row["skill_id"]):
-            lost.pop(name, None)
-            if row["expected_rate"] is not None:  # regressed, or could not be judged since
-                lost[name] = LostEvidence(
-                    tasks=row["moved_tasks"],
-                    expected_rate=row["expected_rate"],
-                    observed_rate=row["observed_rate"],
-                    since=row["since_night_id"],
-                )
-    return lost
+def _lost(row: dict[str, Any]) -> LostEvidence | None:
+    """Of a skill that regressed in that night, or could not be judged since."""
+    if row["expected_rate"] is None:
+        return None
+    return LostEvidence(
+        tasks=row["moved_tasks"],
+        expected_rate=row["expected_rate"],
+        observed_rate=row["observed_rate"],
+        since=row["since_night_id"],
+    )
 
 
 def _points(rows: Iterable[dict[str, Any]]) -> dict[str, list[tuple[str, float]]]:

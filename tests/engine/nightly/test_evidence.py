@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import count
@@ -19,10 +20,11 @@ from eval_skills.core.models import Benchmark, ItemResult
 from eval_skills.core.nightly.classification import classify
 from eval_skills.core.nightly.evidence import Classification, FreshRuns
 from eval_skills.core.store import Store, land_items, land_reports, table_of
+from eval_skills.core.store.retention import note_pruned
 from eval_skills.engine.nightly.events import prune_old_items, record_night
 from eval_skills.engine.nightly.evidence import SuiteEvidence, SuiteRun, gather, gone, last_good_runs, suite_run
 from eval_skills.engine.nightly.execution import suite_outcome
-from eval_skills.engine.nightly.history import LastNight, PastNight, SuiteHistory, needed_runs, suite_history
+from eval_skills.engine.nightly.history import LastNight, PastNight, SuiteHistory, compared, needed_runs, suite_history
 from eval_skills.engine.nightly.request import Suite
 from eval_skills.engine.nightly.summary import NightSummary, SkillOutcome, SuiteOutcome
 
@@ -75,14 +77,21 @@ class Nights:
         return gather(self.store, night_id, runs, [suite_history(self.store, run.suite.name) for run in runs], baseline)
 
     def night(
-        self, outcome: Outcome, fresh: Outcome | None = None, *, neighbour: bool = False, suite: Suite = SUITE, **more: Any
+        self,
+        outcome: Outcome,
+        fresh: Outcome | None = None,
+        *,
+        of: int = 0,
+        neighbour: bool = False,
+        suite: Suite = SUITE,
+        **more: Any,
     ) -> SuiteOutcome:
-        """A whole night of one suite, recorded; with `neighbour` another skill of it is down."""
+        """A whole night of one suite, recorded, with fresh runs `of` this skill; with `neighbour` another one of it is down."""
         day = next(self.days)
         night_id = f"202601{day:02}T000000Z-9999"
         (evidence,) = self.evidence(self.run(outcome, day, suite, **more), night_id=night_id)
         again = self.run(fresh, day, suite, number=2, **more) if fresh else None
-        found = {0: FreshRuns(tallies=count_tallies(again.reports[0].task_results), run_id=again.run_id)} if again else {}
+        found = {of: FreshRuns(tallies=count_tallies(again.reports[0].task_results), run_id=again.run_id)} if again else {}
         skills = [
             SkillOutcome(
                 report=report,
@@ -232,6 +241,8 @@ def test_a_version_beside_others_has_the_past_of_the_one_it_replaced(
     (evidence,) = nights.evidence(nights.run(FINE, 2, beside=tonight))
     reports = evidence.run.reports
     assert {each.skill_version: skill.moved() for each, skill in zip(reports, evidence.skills, strict=True)} == moved
+    shown = {skill.skill_version for _, diff in evidence.diffs for skill in diff.skills if skill.change == "compared"}
+    assert shown == {each.skill_version for each, skill in zip(reports, evidence.skills, strict=True) if skill.past}
 
 
 def test_a_task_that_was_changed_is_another_task(nights: Nights) -> None:
@@ -438,11 +449,63 @@ def test_nights_of_earlier_versions_are_read_skill_by_skill(nights: Nights) -> N
 
 def test_nights_with_another_judge_are_no_reference() -> None:
     judges = {"n1": None, "n2": "small (v1)", "n3": "large (v1)"}
-    history = SuiteHistory(
-        nights=[PastNight(name, name, None, "adder", "1.0.0", "sums", True, judge) for name, judge in judges.items()]
-    )
-    assert [night.night_id for night in history.of("adder", judge="large (v1)")] == ["n1", "n3"]
-    assert [night.night_id for night in history.of("adder")] == ["n1", "n2", "n3"]
+    nights = [PastNight(name, name, None, "adder", "1.0.0", "sums", True, judge) for name, judge in judges.items()]
+    assert [night.night_id for night in compared(nights, "large (v1)")] == ["n1", "n3"]
+    assert [night.night_id for night in compared(nights)] == ["n1", "n2", "n3"]
+
+
+@pytest.mark.parametrize(
+    ("nights_before", "tonight", "past"),
+    [
+        pytest.param(["1", "2", "1"], "2", "1 2 1", id="alone-every-version-counts"),
+        pytest.param(["1 2", "1 2"], "1 2", "2 2", id="side-by-side"),
+        pytest.param(["1", "1 2", "1 2"], "2", "2 2", id="the-other-is-retired"),
+        pytest.param(["1 2", "1 2", "2"], "2", "2 2 2", id="the-other-was-retired-before"),
+        pytest.param(["1 2", "1", "1 2"], "1 2", "2 2", id="away-for-a-night"),
+        pytest.param(["1 2", "1 3", "1 3"], "1 4", "2 3 3", id="one-after-the-other-in-one-place"),
+        pytest.param(["1 2", "1"], "1 3", "2", id="away-for-a-night-and-back-as-another"),
+        pytest.param(["1 2"], "1 2 3", "", id="a-third-one"),
+        pytest.param(["1 2"], "1 3 4", "", id="two-in-the-place-of-one"),
+        pytest.param(["1", "1 2"], "3", "1 1 2", id="one-in-the-place-of-two"),
+    ],
+)
+def test_the_past_of_a_version(nights_before: list[str], tonight: str, past: str) -> None:
+    rows = [
+        PastNight(f"n{number}", "run", None, "adder", version, "sums", True, None)
+        for number, versions in enumerate(nights_before)
+        for version in versions.split()
+    ]
+    found = SuiteHistory(nights=rows).of("adder", tonight.split()[-1], tonight.split())
+    assert " ".join(night.skill_version for night in found) == past
+    assert [night.night_id for night in found] == sorted(night.night_id for night in found)
+
+
+@pytest.mark.slow
+def test_what_a_version_beside_it_lost_is_not_lost_by_a_skill(nights: Nights) -> None:
+    nights.night(FINE, beside={"2.0.0": FINE})
+    bad = nights.night(FINE, {"t3": "ffffff"}, beside={"2.0.0": BROKEN}, of=1)
+    later = [nights.night(FINE, {"t3": "ffffff"}, beside={"2.0.0": BROKEN}, of=1) for _ in range(2)]
+    assert verdicts(bad, *later) == ["steady", "regressed"] * 3
+    assert [suite.failures for suite in later] == [[], []], "the last good nights of the two are different ones"
+    assert [skill.last_good for skill in later[1].skills] == [later[0].run_id, "20260101T000000Z-0001"]
+
+
+@pytest.mark.slow
+def test_a_version_that_is_left_alone_is_compared_with_its_own_nights(nights: Nights) -> None:
+    half = FINE | dict.fromkeys(TASKS[:10], "f")
+    for _ in range(2):
+        nights.night(FINE, beside={"2.0.0": half})
+    assert verdicts(nights.night(half, skill_version="2.0.0")) == ["steady"]
+
+
+@pytest.mark.slow
+def test_a_skill_that_regressed_again_after_it_was_back_regressed_tonight(nights: Nights) -> None:
+    nights.night(FINE)
+    nights.night(BROKEN, {"t3": "ffffff"}, skill_version="2.0.0")
+    nights.night(FINE)
+    again = nights.night(BROKEN, {"t3": "ffffff"}, skill_version="2.0.0").skills[0].classification
+    assert again.lost is not None
+    assert (again.verdict, again.lost.since) == ("regressed", "20260104T000000Z-9999")
 
 
 @pytest.mark.slow
@@ -478,6 +541,61 @@ def test_a_last_good_run_whose_items_somebody_deleted_gives_way_to_the_one_befor
     assert nights.night(FINE).last_good == found[0].run_id
 
 
+def lose(nights: Nights, run_id: str | None, how: str) -> None:
+    """The items of a run are gone, or damaged; its folder is there, as that of every run, or gone with all of it."""
+    path = Path(nights.store.tables.files("items")[str(run_id)])
+    if how == "damaged":
+        path.write_bytes(b"PAR1" + path.read_bytes()[4:-50])
+        return
+    path.unlink()
+    nights.store.run_folder(str(run_id)).mkdir(parents=True, exist_ok=True)
+    if how == "pruned":
+        note_pruned(nights.store, str(run_id))
+    if how == "whole run":
+        shutil.rmtree(nights.store.run_folder(str(run_id)))
+        Path(nights.store.tables.files("reports")[str(run_id)]).unlink()
+
+
+def told(nights: Nights, outcome: Outcome, day: int) -> SuiteOutcome:
+    """What tonight says, without fresh runs."""
+    (evidence,) = nights.evidence(nights.run(outcome, day))
+    return suite_outcome(evidence, list(enumerate(classify("tonight", evidence.skills, {}))), {}, None)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:left out")
+@pytest.mark.parametrize("how", ["deleted", "damaged", "whole run", "pruned"])
+def test_nights_whose_items_are_gone_are_named_and_what_was_pruned_is_not(nights: Nights, how: str) -> None:
+    first = nights.night(FINE)
+    nights.night(FINE)
+    lose(nights, first.run_id, how)
+    tonight = told(nights, FINE, 3)
+    note = (
+        f"adder@1.0.0: compared without 1 earlier night, whose items are gone or damaged ({first.run_id}); "
+        f"eval-skills store verify --store {nights.store.path} names the files to put back"
+    )
+    assert (verdicts(tonight), tonight.failures) == (["steady"], [])
+    assert tonight.remarks == ([] if how == "pruned" else [note])
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:left out")
+@pytest.mark.parametrize("how", ["deleted", "damaged"])
+def test_a_skill_all_of_whose_nights_are_gone_passes_no_gate_for_one_night(nights: Nights, how: str) -> None:
+    first = nights.night(FINE)
+    lose(nights, first.run_id, how)
+    tonight = told(nights, BROKEN, 2)
+    (found,) = tonight.skills
+    assert (found.classification.verdict, found.classification.left_open) == ("new", True)
+    assert found.classification.explanation == (
+        f"could not be judged: the items of 1 earlier night are gone or damaged ({first.run_id}), and there is no other; "
+        "put the files back, or the next night is compared with this alone"
+    )
+    assert not NightSummary(night_id="n", store="s", suites=[tonight]).gate_passed
+    nights.night(BROKEN)
+    assert verdicts(nights.night(BROKEN)) == ["steady"]
+
+
 @pytest.mark.slow
 def test_p57_nights_answer_sql(nights: Nights) -> None:
     nights.night(FINE)
@@ -485,4 +603,6 @@ def test_p57_nights_answer_sql(nights: Nights) -> None:
     answer = nights.store.query("SELECT suite, verdict, good, moved_tasks FROM nights ORDER BY night_id DESC LIMIT 1")
     row = answer.to_dict("records")[0]
     assert (row["suite"], row["verdict"], row["good"], list(row["moved_tasks"])) == ("sums", "regressed", False, ["t3"])
-    assert replace(suite_history(nights.store, "sums"), points={}).lost["adder"].tasks == ["t3"]
+    lost = suite_history(nights.store, "sums").nights[-1].lost
+    assert lost is not None
+    assert lost.tasks == ["t3"]
