@@ -127,13 +127,15 @@ def compared(past: Iterable[PastNight], judge: str | None = None, most: int = WA
     return [*good, *(night for night in own if not good or night.night_id > good[-1].night_id)]
 
 
-def suite_history(store: Store, suite: str, before: str | None = None) -> SuiteHistory:
-    """The suite's history, from the table of nights, or of those `before` a night.
+def suite_history(store: Store, suite: str, before: str | None = None, *, begins: bool = False) -> SuiteHistory:
+    """The suite's history, from the table of nights, or of those `before` a night; of one that `begins` now, all are before
+    it, unless a clock was wrong, be it by seconds.
 
     One that never ran, which may be another one under a new name, has the nights of all suites of the store (`of_others`).
     """
     nights_of_suite = _rows(store, suite)
-    to_come = max(filter(is_to_come, {row["night_id"] for row in nights_of_suite}), default=None)
+    later = {row["night_id"] for row in nights_of_suite if before is not None and row["night_id"] >= before}
+    to_come = max(later if begins else filter(is_to_come, later), default=None)
     own = [row for row in nights_of_suite if before is None or row["night_id"] < before]
     rows = own or [row for row in _rows(store, None) if before is None or row["night_id"] < before]
     nights = _past_nights(store, rows)

@@ -132,7 +132,7 @@ def plan_night(request: NightlyRequest, flow_run_id: str | None = None, since: d
         resumed = night_begun_by(flow_run_id, store, since)
     night_id = resumed or new_run_id()
     begun = BegunRuns() if resumed is None else begun_runs(store, resumed)
-    histories = [suite_history(store, suite.name, before=night_id) for suite in suites]
+    histories = [suite_history(store, suite.name, before=night_id, begins=resumed is None) for suite in suites]
     return NightPlan(night_id, request, store, suites, histories, begun, flow_run_id)
 
 

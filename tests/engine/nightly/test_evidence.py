@@ -150,6 +150,14 @@ def test_a_night_whose_date_is_yet_to_come_is_no_night_before_another(nights: Ni
     assert (history.to_come, len(history.nights)) == (later[0], 1)
 
 
+def test_a_night_that_begins_is_after_all_others_unless_a_clock_went_back_by_seconds(nights: Nights) -> None:
+    nights.night(FINE)
+    seconds_before = "20251231T235950Z-0000"
+    assert suite_history(nights.store, SUITE.name, before=seconds_before, begins=True).to_come == "20260101T000000Z-9999"
+    assert suite_history(nights.store, SUITE.name, before=seconds_before).to_come is None, "a night that is resumed later"
+    assert suite_history(nights.store, SUITE.name, before="20260101T000001Z-0000", begins=True).to_come is None
+
+
 @pytest.mark.parametrize("earlier", [0, 1], ids=["nothing-else", "an-earlier-night"])
 def test_a_night_to_come_fails_a_suite_that_has_nothing_else_to_compare_with(nights: Nights, earlier: int) -> None:
     for _ in range(earlier):
