@@ -121,6 +121,11 @@ def _without_regression(
     since = _still_lost(skill, skill.lost) if skill.lost else None
     if since is not None and since.verdict in ("regressed", "suspect"):
         return since
+    found = _suspect(skill, fresh, failing, chance, flaky) or since or _settled(skill, fresh)
+    return replace(found, lost=skill.lost) if found.left_open else found  # a night that decides nothing forgets nothing
+
+
+def _suspect(skill: SkillNight, fresh: FreshRuns | None, failing: list[str], chance: float, flaky: int) -> Classification | None:
     if fresh is not None and fresh.tallies is None:
         return Classification(verdict="suspect", explanation=f"not confirmed: {fresh.problem}", tasks=skill.moved())
     if fresh is not None and (lost := sum(tally.missing for tally in (fresh.tallies or {}).values())):
@@ -133,14 +138,14 @@ def _without_regression(
         return Classification(verdict="suspect", explanation=words, tasks=failing)
     if skill.left_open() or any(each.left_open for each in skill.against):
         return _open(skill, sorted(task for task, tally in skill.tonight.tallies.items() if tally.missing))
-    if since is not None:
-        return since
-    if fresh is not None:
-        moved = skill.moved()
-        return Classification(
-            verdict="flaky", explanation=f"{_named(moved)} moved, and fresh runs did not confirm it", tasks=moved
-        )
-    return _unchanged(skill)
+    return None
+
+
+def _settled(skill: SkillNight, fresh: FreshRuns | None) -> Classification:
+    if fresh is None:
+        return _unchanged(skill)
+    moved = skill.moved()
+    return Classification(verdict="flaky", explanation=f"{_named(moved)} moved, and fresh runs did not confirm it", tasks=moved)
 
 
 def _may_hold(skill: SkillNight, fresh: FreshRuns, flaky: int) -> bool:

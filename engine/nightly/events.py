@@ -144,7 +144,7 @@ def _row(skill: SkillOutcome) -> dict[str, Any]:
         "completion_rate": report.summary.known_completion,
         "mean_difference": last.mean_difference if last else None,
         "adjusted_p": last.adjusted_p if last else None,
-        "moved_tasks": classification.tasks,
+        "moved_tasks": lost.tasks if lost else classification.tasks,
         "expected_rate": lost.expected_rate if lost else None,
         "observed_rate": lost.observed_rate if lost else None,
         "since_night_id": lost.since if lost else None,

@@ -252,6 +252,19 @@ def test_fresh_runs_without_a_verdict_leave_open_what_they_would_confirm_if_they
     assert "eval --resume 20260102T000100Z-0003 --retry-errors" in found.explanation
 
 
+@pytest.mark.parametrize(
+    "skill",
+    [
+        pytest.param(skill_night(each(20, "p", t9="i"), each(20, "p"), lost=LOST), id="it-may-be-worse-elsewhere"),
+        pytest.param(replace(skill_night({"x": "p"}, lost=LOST), begins_anew=True), id="other-tasks-for-one-night"),
+        pytest.param(replace(skill_night({"x": "p"}, lost=LOST), unread=["run"]), id="nothing-to-compare-with-for-one-night"),
+    ],
+)
+def test_a_night_that_cannot_be_judged_forgets_no_regression(skill: SkillNight) -> None:
+    found = ruled(skill)
+    assert (found.left_open, found.lost) == (True, LOST)
+
+
 def test_whether_what_was_lost_is_back_stays_open_with_it() -> None:
     found = ruled(skill_night(each(20, "p", t1="i", t2="i"), each(20, "p"), lost=LOST))
     assert (found.verdict, found.left_open, found.lost) == ("suspect", True, LOST)

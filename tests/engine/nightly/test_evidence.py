@@ -218,6 +218,16 @@ def test_what_has_no_verdict_is_asked_again_by_a_command_that_names_the_run_and_
 
 
 @pytest.mark.slow
+def test_a_recovery_is_told_after_a_night_that_left_it_open(nights: Nights) -> None:
+    nights.night(FINE)
+    nights.night(FINE | {"t3": "f", "t4": "f"}, {"t3": "ffffff", "t4": "ffffff"})
+    later = [nights.night(outcome) for outcome in (FINE | dict.fromkeys(TASKS[7:16], "i"), FINE, FINE)]
+    assert verdicts(*later) == ["suspect", "recovered", "steady"]
+    rows = nights.store.nights().sort_values("night_id").to_dict("records")
+    assert [list(row["moved_tasks"]) for row in rows] == [[], ["t3", "t4"], ["t3", "t4"], ["t3", "t4"], []]
+
+
+@pytest.mark.slow
 def test_a_suspect_night_is_no_reference_and_its_runs_add_to_the_evidence(nights: Nights) -> None:
     flipping = {f"x{number}": "pf" for number in range(3)}
     found = [nights.night(FINE | flipping)]
