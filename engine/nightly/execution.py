@@ -200,7 +200,13 @@ def suite_outcome(
         failures=[*run.failures, *(each.problem for each in confirming if each.problem), *uncompared],
         remarks=list(
             dict.fromkeys(
-                [*run.remarks, *(remark for each in confirming for remark in each.remarks), *not_with, *_of_unread(evidence)]
+                [
+                    *run.remarks,
+                    *(remark for each in confirming for remark in each.remarks),
+                    *not_with,
+                    *_of_unread(evidence),
+                    *_of_new_tasks(evidence),
+                ]
             )
         ),
         diffs=evidence.documents(),
@@ -230,6 +236,21 @@ def _of_unread(evidence: SuiteEvidence) -> list[str]:
         f"{', '.join(names)}: compared without {plural(len(runs), 'earlier night')}, whose items are gone or damaged "
         f"({first_of(runs, NAMED)}); {verify} names the files to put back"
         for runs, names in skills.items()
+    ]
+
+
+def _of_new_tasks(evidence: SuiteEvidence) -> list[str]:
+    """That skills were asked tasks that no night before had, or had as they are: nothing is said of these yet."""
+    skills: dict[tuple[int, tuple[str, ...]], list[str]] = {}
+    for skill, report in zip(evidence.skills, evidence.run.reports, strict=True):
+        asked = skill.tonight.tallies.keys()
+        new = asked - {task for night in skill.past for task in night.tallies}
+        if new and skill.past:
+            skills.setdefault((len(asked), tuple(sorted(new))), []).append(report.skill_key)
+    return [
+        f"{', '.join(names)}: {len(new)} of {plural(asked, 'task')} not compared, since no night before had them as they are now "
+        f"({first_of(new, NAMED)}); the next night is compared with this one on them"
+        for (asked, new), names in skills.items()
     ]
 
 

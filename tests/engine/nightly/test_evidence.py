@@ -574,10 +574,24 @@ def lose(nights: Nights, run_id: str | None, how: str) -> None:
         Path(nights.store.tables.files("reports")[str(run_id)]).unlink()
 
 
-def told(nights: Nights, outcome: Outcome, day: int) -> SuiteOutcome:
+def told(nights: Nights, outcome: Outcome, day: int, **more: Any) -> SuiteOutcome:
     """What tonight says, without fresh runs."""
-    (evidence,) = nights.evidence(nights.run(outcome, day))
+    (evidence,) = nights.evidence(nights.run(outcome, day, **more))
     return suite_outcome(evidence, list(enumerate(classify("tonight", evidence.skills, {}))), {}, None)
+
+
+@pytest.mark.slow
+def test_tasks_that_no_night_before_had_are_named(nights: Nights) -> None:
+    assert told(nights, FINE, 9).remarks == []  # there is nothing to compare with at all
+    nights.night(FINE)
+    edited = dict.fromkeys(sorted(TASKS)[:4], "edited")
+    found = told(nights, FINE, 2, digests=edited)
+    assert found.remarks == [
+        f"adder@1.0.0: 4 of {len(TASKS)} tasks not compared, since no night before had them as they are now "
+        f"({', '.join(sorted(TASKS)[:3])} and 1 more); the next night is compared with this one on them"
+    ]
+    nights.night(FINE, digests=edited)
+    assert told(nights, FINE, 3, digests=edited).remarks == []
 
 
 @pytest.mark.slow
