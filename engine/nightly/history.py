@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any, Literal
 
-from eval_skills.core.nightly.evidence import BAD, POOLED, WATCHED, LostEvidence
+from eval_skills.core.nightly.evidence import BAD, WATCHED, LostEvidence
 from eval_skills.core.store import Store
 from eval_skills.core.store.effects import EffectPoint, effect_points
 from eval_skills.core.store.layout import is_to_come
@@ -114,7 +114,7 @@ class SuiteHistory:
             [night for night in stored if night.skill_id == skill_id and version in (None, night.skill_version)]
             for skill_id, version in skills
         )
-        return {run for past in of_skills for night in compared(past, most=POOLED) for run in night.runs}
+        return {run for past in of_skills for night in compared(past) for run in night.runs}
 
 
 def compared(past: Iterable[PastNight], judge: str | None = None, most: int = WATCHED) -> list[PastNight]:

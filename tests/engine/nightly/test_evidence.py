@@ -18,7 +18,7 @@ from eval_skills.core.metrics.reports import skill_reports
 from eval_skills.core.metrics.tasks import count_tallies
 from eval_skills.core.models import Benchmark, ItemResult
 from eval_skills.core.nightly.classification import classify
-from eval_skills.core.nightly.evidence import Classification, FreshRuns
+from eval_skills.core.nightly.evidence import WATCHED, Classification, FreshRuns
 from eval_skills.core.store import Store, land_items, land_reports, table_of
 from eval_skills.core.store.retention import note_pruned
 from eval_skills.engine.nightly.events import prune_old_items, record_night
@@ -470,6 +470,11 @@ def test_nights_with_another_judge_are_no_reference() -> None:
     nights = [PastNight(name, name, None, "adder", "1.0.0", "sums", True, judge) for name, judge in judges.items()]
     assert [night.night_id for night in compared(nights, "large (v1)")] == ["n1", "n3"]
     assert [night.night_id for night in compared(nights)] == ["n1", "n2", "n3"]
+
+
+def test_all_nights_are_needed_over_which_a_slow_drop_is_looked_for() -> None:
+    rows = [PastNight(f"n{number:03}", f"r{number}", None, "adder", "1.0.0", "sums", True, None) for number in range(WATCHED + 9)]
+    assert SuiteHistory(nights=rows).needed() == {night.run_id for night in rows[-WATCHED:]}
 
 
 @pytest.mark.parametrize(
