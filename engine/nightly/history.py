@@ -88,13 +88,13 @@ class SuiteHistory:
         past: list[PastNight] = []
         later = set(tonight)
         rows = [night for night in self.nights if night.skill_id == skill_id]
-        for _, group in groupby(reversed(rows), key=lambda night: night.night_id):
+        for night_id, group in groupby(reversed(rows), key=lambda night: night.night_id):
             of_night = list(group)
             here = {night.skill_version for night in of_night}
             if version not in here:
                 left = here - later
                 if later == {version} and len(left) > 1:
-                    return [*rows[: len(rows) - rows[::-1].index(of_night[0])], *reversed(past)]
+                    return [*(night for night in rows if night.night_id <= night_id), *reversed(past)]
                 if later - here != {version} or len(left) != 1:
                     continue
                 (version,) = left
