@@ -260,8 +260,8 @@ class FunctionAdapter(Adapter):
 
 
 class RunnableAdapter(FunctionAdapter):
-    """Calls `ainvoke`, or `invoke` where there is no other, as `LangchainAdapter` does in a process of its own; or the one of
-    these methods that the skill is.
+    """Calls `ainvoke`, or `invoke` if there is no other, as `LangchainAdapter` does in a process of its own. If the skill is
+    itself one of these methods, that one is called.
     """
 
     def _callable(self, name: str, target: Any) -> tuple[Called, bool]:

@@ -176,7 +176,7 @@ def _unchanged(skill: SkillNight) -> Classification:
     if not skill.against and skill.unread:
         runs = plural(len(skill.unread), "earlier night")
         words = f"could not be judged: the items of {runs} are gone or damaged ({_named(skill.unread, 3)}), and there is no other"
-        words += "; put the files back, or the next night is compared with this alone"
+        words += " night to compare with; put the files back, or the next night is compared with this one only"
         return Classification(verdict="new", explanation=words, left_open=True)
     if not skill.against and skill.begins_anew:
         anew = (

@@ -1,135 +1,22 @@
-"""Nights over a store whose runs are written by hand: what is compared with what, and what later nights need."""
+"""Nights over a store whose runs are written by hand: what is compared with what."""
 
 from __future__ import annotations
 
-import shutil
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from itertools import count
-from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from eval_skills.core.metrics.reports import skill_reports
-from eval_skills.core.metrics.tasks import count_tallies
-from eval_skills.core.models import Benchmark, ItemResult
 from eval_skills.core.nightly.classification import classify
-from eval_skills.core.nightly.evidence import WATCHED, Classification, FreshRuns
-from eval_skills.core.store import Store, land_items, land_reports, table_of
-from eval_skills.core.store.retention import note_pruned
-from eval_skills.engine.nightly.events import prune_old_items, record_night
-from eval_skills.engine.nightly.evidence import SuiteEvidence, SuiteRun, gather, gone, last_good_runs, suite_run
+from eval_skills.engine.nightly.events import record_night
+from eval_skills.engine.nightly.evidence import SuiteRun
 from eval_skills.engine.nightly.execution import suite_outcome
-from eval_skills.engine.nightly.history import LastNight, PastNight, SuiteHistory, compared, needed_runs, suite_history
-from eval_skills.engine.nightly.request import Suite
-from eval_skills.engine.nightly.summary import NightSummary, SkillOutcome, SuiteOutcome
-
-Outcome = dict[str, str]
-SUITE = Suite(name="sums", skills=["s"], benchmark="sums")
-BENCHMARK = Benchmark.model_validate({"id": "sums", "name": "Sums", "version": "1.0.0", "tasks": []})
-STATUS: dict[str, dict[str, Any]] = {
-    "p": {"status": "pass", "passed": True, "score": 1.0},
-    "f": {"status": "fail", "passed": False, "score": 0.0},
-    "i": {"status": "error", "passed": False, "error_kind": "infra", "error_message": "connection refused"},
-    "j": {"status": "error", "passed": False, "error_kind": "judge", "error_message": "no such key"},
-    "s": {"status": "error", "passed": False, "error_kind": "simulator", "error_message": "talks rubbish"},
-}
-TASKS = [f"t{number}" for number in range(20)]
-FINE = dict.fromkeys(TASKS, "p")
-BROKEN = FINE | {"t3": "f"}
-
-
-class Nights:
-    """Makes nights of a suite, one day after the other."""
-
-    def __init__(self, store: Store) -> None:
-        self.store, self.days = store, count(1)
-
-    def run(self, outcome: Outcome, day: int, suite: Suite = SUITE, *, number: int = 1, **more: Any) -> SuiteRun:
-        """A landed run of adder on the day, of other versions `beside` it, too."""
-        run_id = f"202601{day:02}T000000Z-{number:04}"
-        skill = {"skill_id": "adder", "skill_version": "1.0.0", "benchmark_id": "sums", "benchmark_version": "1.0.0"}
-        digests, version = more.pop("digests", {}), more.pop("skill_version", "1.0.0")
-        versions = {version: outcome, **more.pop("beside", {})}
-        results = [
-            ItemResult(
-                **{
-                    **skill, **STATUS[letter], **more, "run_id": run_id, "task_id": task, "run_index": index, "latency_ms": 1.0,
-                    "skill_version": version,
-                    "started_at": datetime(2026, 1, day, tzinfo=UTC), "task_digest": digests.get(task, "same"),
-                }
-            )
-            for version, outcome in versions.items()
-            for task, letters in outcome.items()
-            for index, letter in enumerate(letters)
-        ]  # fmt: skip
-        land_items(self.store, run_id, results)
-        frame: pd.DataFrame = table_of(results).to_pandas(maps_as_pydicts="strict")
-        reports = skill_reports(frame, BENCHMARK, timeout_ms=1000)
-        land_reports(self.store, run_id, None, reports, benchmark_version="1.0.0")
-        return suite_run(suite, run_id, reports)
-
-    def evidence(self, *runs: SuiteRun, baseline: str | None = None, night_id: str = "tonight") -> list[SuiteEvidence]:
-        return gather(self.store, night_id, runs, [suite_history(self.store, run.suite.name) for run in runs], baseline)
-
-    def night(
-        self,
-        outcome: Outcome,
-        fresh: Outcome | None = None,
-        *,
-        of: int = 0,
-        neighbour: bool = False,
-        suite: Suite = SUITE,
-        **more: Any,
-    ) -> SuiteOutcome:
-        """A whole night of one suite, recorded, with fresh runs `of` this skill; with `neighbour` another one of it is down."""
-        day = next(self.days)
-        night_id = f"202601{day:02}T000000Z-9999"
-        (evidence,) = self.evidence(self.run(outcome, day, suite, **more), night_id=night_id)
-        again = self.run(fresh, day, suite, number=2, **more) if fresh else None
-        found = {of: FreshRuns(tallies=count_tallies(again.reports[0].task_results), run_id=again.run_id)} if again else {}
-        skills = [
-            SkillOutcome(
-                report=report,
-                classification=classification,
-                against=skill.against,
-                confirm_run_id=again.run_id if again else None,
-                last_good=last_good,
-            )
-            for report, skill, last_good, classification in zip(
-                evidence.run.reports,
-                evidence.skills,
-                last_good_runs(evidence),
-                classify(night_id, evidence.skills, found),
-                strict=True,
-            )
-        ]
-        if neighbour:
-            report = skills[0].report.model_copy(update={"skill_id": "neighbour"})
-            skills.append(SkillOutcome(report=report, classification=Classification(verdict="failed", explanation="down")))
-        ended = SuiteOutcome(
-            name=suite.name,
-            benchmark_id="sums",
-            run_id=evidence.run.run_id,
-            skills=skills,
-            failures=evidence.run.failures,
-            gone=gone(replace(evidence.run, reports=[skill.report for skill in skills]), evidence.history),
-        )
-        record_night(self.store, NightSummary(night_id=night_id, store=self.store.path, suites=[ended]))
-        return ended
-
-
-@pytest.fixture
-def nights(tmp_path: Path) -> Nights:
-    return Nights(Store(tmp_path / "store"))
-
-
-def verdicts(*suites: SuiteOutcome) -> list[str]:
-    return [skill.classification.verdict for suite in suites for skill in suite.skills]
+from eval_skills.engine.nightly.history import PastNight, SuiteHistory, compared, needed_runs, suite_history
+from eval_skills.engine.nightly.summary import NightSummary
+from tests.engine.nightly.made_nights import BROKEN, FINE, SUITE, TASKS, Nights, Outcome, told, verdicts
 
 
 def test_a_skill_that_cannot_be_reached_still_has_its_last_good_night(nights: Nights) -> None:
@@ -233,34 +120,6 @@ def test_a_suspect_night_is_no_reference_and_its_runs_add_to_the_evidence(nights
     found = [nights.night(FINE | flipping)]
     found += [nights.night(BROKEN | flipping, {"t3": "ffffff"}) for _ in range(5)]
     assert verdicts(*found) == ["new", "suspect", "suspect", "suspect", "suspect", "regressed"]
-
-
-@pytest.mark.slow
-def test_another_version_of_the_skill_has_the_same_past(nights: Nights) -> None:
-    nights.night(FINE)
-    bad = nights.night(BROKEN, {"t3": "ffffff"}, skill_version="1.1.0")
-    back = nights.night(FINE, skill_version="1.1.1")
-    assert verdicts(bad, back) == ["regressed", "recovered"]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("tonight", "moved"),
-    [
-        pytest.param({"2.1.0": BROKEN}, {"1.0.0": [], "2.1.0": ["t3"]}, id="in-the-place-of-the-one-that-left"),
-        pytest.param({"2.0.0": FINE, "2.1.0": BROKEN}, {"1.0.0": [], "2.0.0": [], "2.1.0": []}, id="a-third-one"),
-        pytest.param({"2.1.0": BROKEN, "3.0.0": BROKEN}, {"1.0.0": [], "2.1.0": [], "3.0.0": []}, id="two-in-the-place-of-one"),
-    ],
-)
-def test_a_version_beside_others_has_the_past_of_the_one_it_replaced(
-    nights: Nights, tonight: dict[str, Outcome], moved: dict[str, list[str]]
-) -> None:
-    nights.night(FINE, beside={"2.0.0": FINE})
-    (evidence,) = nights.evidence(nights.run(FINE, 2, beside=tonight))
-    reports = evidence.run.reports
-    assert {each.skill_version: skill.moved() for each, skill in zip(reports, evidence.skills, strict=True)} == moved
-    shown = {skill.skill_version for _, diff in evidence.diffs for skill in diff.skills if skill.change == "compared"}
-    assert shown == {each.skill_version for each, skill in zip(reports, evidence.skills, strict=True) if skill.past}
 
 
 def test_a_task_that_was_changed_is_another_task(nights: Nights) -> None:
@@ -438,22 +297,6 @@ def test_a_retired_skill_is_not_missed_and_then_forgotten(nights: Nights, retire
     assert nights.night(FINE).gone == []
 
 
-@pytest.mark.parametrize(
-    ("before", "now", "missed"),
-    [
-        pytest.param(["1.0.0"], ["1.1.0"], [], id="another-version-is-the-same-skill"),
-        pytest.param(["1.0.0", "2.0.0"], ["2.0.0"], ["1.0.0"], id="one-of-two-versions"),
-        pytest.param(["1.0.0", "2.0.0"], ["2.0.0", "2.1.0"], [], id="one-of-two-versions-replaced"),
-    ],
-)
-def test_versions_that_are_gone(nights: Nights, before: list[str], now: list[str], missed: list[str]) -> None:
-    last = [LastNight("adder", version, "night", "run") for version in before]
-    run = nights.run(FINE, 1)
-    reports = [run.reports[0].model_copy(update={"skill_version": version}) for version in now]
-    found = gone(replace(run, reports=reports), SuiteHistory(last=last))
-    assert [each.skill_version for each in found] == missed
-
-
 @pytest.mark.slow
 def test_nights_of_earlier_versions_are_read_skill_by_skill(nights: Nights) -> None:
     first = nights.night(FINE)
@@ -472,65 +315,6 @@ def test_nights_with_another_judge_are_no_reference() -> None:
     assert [night.night_id for night in compared(nights)] == ["n1", "n2", "n3"]
 
 
-def test_all_nights_are_needed_over_which_a_slow_drop_is_looked_for() -> None:
-    rows = [PastNight(f"n{number:03}", f"r{number}", None, "adder", "1.0.0", "sums", True, None) for number in range(WATCHED + 9)]
-    assert SuiteHistory(nights=rows).needed() == {night.run_id for night in rows[-WATCHED:]}
-
-
-@pytest.mark.parametrize(
-    ("nights_before", "tonight", "past"),
-    [
-        pytest.param(["1", "2", "1"], "2", "1 2 1", id="alone-every-version-counts"),
-        pytest.param(["1 2", "1 2"], "1 2", "2 2", id="side-by-side"),
-        pytest.param(["1", "1 2", "1 2"], "2", "2 2", id="the-other-is-retired"),
-        pytest.param(["1 2", "1 2", "2"], "2", "2 2 2", id="the-other-was-retired-before"),
-        pytest.param(["1 2", "1", "1 2"], "1 2", "2 2", id="away-for-a-night"),
-        pytest.param(["1 2", "1 3", "1 3"], "1 4", "2 3 3", id="one-after-the-other-in-one-place"),
-        pytest.param(["1 2", "1"], "1 3", "2", id="away-for-a-night-and-back-as-another"),
-        pytest.param(["1 2"], "1 2 3", "", id="a-third-one"),
-        pytest.param(["1 2"], "1 3 4", "", id="two-in-the-place-of-one"),
-        pytest.param(["1", "1 2"], "3", "1 1 2", id="one-in-the-place-of-two"),
-    ],
-)
-def test_the_past_of_a_version(nights_before: list[str], tonight: str, past: str) -> None:
-    rows = [
-        PastNight(f"n{number}", "run", None, "adder", version, "sums", True, None)
-        for number, versions in enumerate(nights_before)
-        for version in versions.split()
-    ]
-    found = SuiteHistory(nights=rows).of("adder", tonight.split()[-1], tonight.split())
-    assert " ".join(night.skill_version for night in found) == past
-    assert [night.night_id for night in found] == sorted(night.night_id for night in found)
-
-
-@pytest.mark.slow
-def test_what_a_version_beside_it_lost_is_not_lost_by_a_skill(nights: Nights) -> None:
-    nights.night(FINE, beside={"2.0.0": FINE})
-    bad = nights.night(FINE, {"t3": "ffffff"}, beside={"2.0.0": BROKEN}, of=1)
-    later = [nights.night(FINE, {"t3": "ffffff"}, beside={"2.0.0": BROKEN}, of=1) for _ in range(2)]
-    assert verdicts(bad, *later) == ["steady", "regressed"] * 3
-    assert [suite.failures for suite in later] == [[], []], "the last good nights of the two are different ones"
-    assert [skill.last_good for skill in later[1].skills] == [later[0].run_id, "20260101T000000Z-0001"]
-
-
-@pytest.mark.slow
-def test_a_version_that_is_left_alone_is_compared_with_its_own_nights(nights: Nights) -> None:
-    half = FINE | dict.fromkeys(TASKS[:10], "f")
-    for _ in range(2):
-        nights.night(FINE, beside={"2.0.0": half})
-    assert verdicts(nights.night(half, skill_version="2.0.0")) == ["steady"]
-
-
-@pytest.mark.slow
-def test_a_skill_that_regressed_again_after_it_was_back_regressed_tonight(nights: Nights) -> None:
-    nights.night(FINE)
-    nights.night(BROKEN, {"t3": "ffffff"}, skill_version="2.0.0")
-    nights.night(FINE)
-    again = nights.night(BROKEN, {"t3": "ffffff"}, skill_version="2.0.0").skills[0].classification
-    assert again.lost is not None
-    assert (again.verdict, again.lost.since) == ("regressed", "20260104T000000Z-9999")
-
-
 @pytest.mark.slow
 def test_a_change_is_named_with_the_night_in_which_it_came(nights: Nights) -> None:
     nights.night(FINE, skill_digest="sha256:1")
@@ -540,49 +324,6 @@ def test_a_change_is_named_with_the_night_in_which_it_came(nights: Nights) -> No
     assert found.changed == ["skill version 1.0.0 → 1.1.0", "skill files sha256:1 → sha256:2"]
     row = nights.store.nights().to_dict("records")[-1]
     assert (row["rule"], row["began_night_id"], list(row["changed"])) == (found.rule, found.began, found.changed)
-
-
-@pytest.mark.slow
-def test_what_later_nights_need_survives_pruning(nights: Nights) -> None:
-    found = [nights.night(FINE), nights.night(FINE), nights.night(BROKEN, {"t3": "ffffff"})]
-    kept = nights.run(FINE, 1, number=7).run_id
-    assert kept is not None
-    other = nights.run(FINE, 1, number=8).run_id
-    needed = {*(suite.run_id for suite in found), found[2].skills[0].confirm_run_id}
-    assert needed_runs(nights.store) == needed
-    pruned = prune_old_items(nights.store, 1, {kept})
-    assert pruned.run_ids == [other]
-    again = nights.night(BROKEN, {"t3": "ffffff"})
-    assert (verdicts(again), again.last_good) == (["regressed"], found[1].run_id)
-
-
-@pytest.mark.slow
-def test_a_last_good_run_whose_items_somebody_deleted_gives_way_to_the_one_before(nights: Nights) -> None:
-    found = [nights.night(FINE), nights.night(FINE)]
-    path = nights.store.tables.files("items")[str(found[1].run_id)]
-    Path(path).unlink()
-    assert nights.night(FINE).last_good == found[0].run_id
-
-
-def lose(nights: Nights, run_id: str | None, how: str) -> None:
-    """The items of a run are gone, or damaged; its folder is there, as that of every run, or gone with all of it."""
-    path = Path(nights.store.tables.files("items")[str(run_id)])
-    if how == "damaged":
-        path.write_bytes(b"PAR1" + path.read_bytes()[4:-50])
-        return
-    path.unlink()
-    nights.store.run_folder(str(run_id)).mkdir(parents=True, exist_ok=True)
-    if how == "pruned":
-        note_pruned(nights.store, str(run_id))
-    if how == "whole run":
-        shutil.rmtree(nights.store.run_folder(str(run_id)))
-        Path(nights.store.tables.files("reports")[str(run_id)]).unlink()
-
-
-def told(nights: Nights, outcome: Outcome, day: int, **more: Any) -> SuiteOutcome:
-    """What tonight says, without fresh runs."""
-    (evidence,) = nights.evidence(nights.run(outcome, day, **more))
-    return suite_outcome(evidence, list(enumerate(classify("tonight", evidence.skills, {}))), {}, None)
 
 
 @pytest.mark.slow
@@ -597,40 +338,6 @@ def test_tasks_that_no_night_before_had_are_named(nights: Nights) -> None:
     ]
     nights.night(FINE, digests=edited)
     assert told(nights, FINE, 3, digests=edited).remarks == []
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:left out")
-@pytest.mark.parametrize("how", ["deleted", "damaged", "whole run", "pruned"])
-def test_nights_whose_items_are_gone_are_named_and_what_was_pruned_is_not(nights: Nights, how: str) -> None:
-    first = nights.night(FINE)
-    nights.night(FINE)
-    lose(nights, first.run_id, how)
-    tonight = told(nights, FINE, 3)
-    note = (
-        f"adder@1.0.0: compared without 1 earlier night, whose items are gone or damaged ({first.run_id}); "
-        f"eval-skills store verify --store {nights.store.path} names the files to put back"
-    )
-    assert (verdicts(tonight), tonight.failures) == (["steady"], [])
-    assert tonight.remarks == ([] if how == "pruned" else [note])
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:left out")
-@pytest.mark.parametrize("how", ["deleted", "damaged"])
-def test_a_skill_all_of_whose_nights_are_gone_passes_no_gate_for_one_night(nights: Nights, how: str) -> None:
-    first = nights.night(FINE)
-    lose(nights, first.run_id, how)
-    tonight = told(nights, BROKEN, 2)
-    (found,) = tonight.skills
-    assert (found.classification.verdict, found.classification.left_open) == ("new", True)
-    assert found.classification.explanation == (
-        f"could not be judged: the items of 1 earlier night are gone or damaged ({first.run_id}), and there is no other; "
-        "put the files back, or the next night is compared with this alone"
-    )
-    assert not NightSummary(night_id="n", store="s", suites=[tonight]).gate_passed
-    nights.night(BROKEN)
-    assert verdicts(nights.night(BROKEN)) == ["steady"]
 
 
 @pytest.mark.slow

@@ -1,0 +1,91 @@
+"""The items of nights: which ones later nights need, and what a night says where they are gone."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from eval_skills.core.nightly.evidence import WATCHED
+from eval_skills.core.store.retention import note_pruned
+from eval_skills.engine.nightly.events import prune_old_items
+from eval_skills.engine.nightly.history import PastNight, SuiteHistory, needed_runs
+from eval_skills.engine.nightly.summary import NightSummary
+from tests.engine.nightly.made_nights import BROKEN, FINE, Nights, told, verdicts
+
+
+def test_all_nights_are_needed_over_which_a_slow_drop_is_looked_for() -> None:
+    rows = [PastNight(f"n{number:03}", f"r{number}", None, "adder", "1.0.0", "sums", True, None) for number in range(WATCHED + 9)]
+    assert SuiteHistory(nights=rows).needed() == {night.run_id for night in rows[-WATCHED:]}
+
+
+@pytest.mark.slow
+def test_what_later_nights_need_survives_pruning(nights: Nights) -> None:
+    found = [nights.night(FINE), nights.night(FINE), nights.night(BROKEN, {"t3": "ffffff"})]
+    kept = nights.run(FINE, 1, number=7).run_id
+    assert kept is not None
+    other = nights.run(FINE, 1, number=8).run_id
+    needed = {*(suite.run_id for suite in found), found[2].skills[0].confirm_run_id}
+    assert needed_runs(nights.store) == needed
+    pruned = prune_old_items(nights.store, 1, {kept})
+    assert pruned.run_ids == [other]
+    again = nights.night(BROKEN, {"t3": "ffffff"})
+    assert (verdicts(again), again.last_good) == (["regressed"], found[1].run_id)
+
+
+@pytest.mark.slow
+def test_a_last_good_run_whose_items_somebody_deleted_gives_way_to_the_one_before(nights: Nights) -> None:
+    found = [nights.night(FINE), nights.night(FINE)]
+    path = nights.store.tables.files("items")[str(found[1].run_id)]
+    Path(path).unlink()
+    assert nights.night(FINE).last_good == found[0].run_id
+
+
+def lose(nights: Nights, run_id: str | None, how: str) -> None:
+    """The items of a run are gone, or damaged; its folder is there, as that of every run, or gone with all of it."""
+    path = Path(nights.store.tables.files("items")[str(run_id)])
+    if how == "damaged":
+        path.write_bytes(b"PAR1" + path.read_bytes()[4:-50])
+        return
+    path.unlink()
+    nights.store.run_folder(str(run_id)).mkdir(parents=True, exist_ok=True)
+    if how == "pruned":
+        note_pruned(nights.store, str(run_id))
+    if how == "whole run":
+        shutil.rmtree(nights.store.run_folder(str(run_id)))
+        Path(nights.store.tables.files("reports")[str(run_id)]).unlink()
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:left out")
+@pytest.mark.parametrize("how", ["deleted", "damaged", "whole run", "pruned"])
+def test_nights_whose_items_are_gone_are_named_and_what_was_pruned_is_not(nights: Nights, how: str) -> None:
+    first = nights.night(FINE)
+    nights.night(FINE)
+    lose(nights, first.run_id, how)
+    tonight = told(nights, FINE, 3)
+    note = (
+        f"adder@1.0.0: compared without 1 earlier night, whose items are gone or damaged ({first.run_id}); "
+        f"eval-skills store verify --store {nights.store.path} names the files to put back"
+    )
+    assert (verdicts(tonight), tonight.failures) == (["steady"], [])
+    assert tonight.remarks == ([] if how == "pruned" else [note])
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:left out")
+@pytest.mark.parametrize("how", ["deleted", "damaged"])
+def test_a_skill_all_of_whose_nights_are_gone_passes_no_gate_for_one_night(nights: Nights, how: str) -> None:
+    first = nights.night(FINE)
+    lose(nights, first.run_id, how)
+    tonight = told(nights, BROKEN, 2)
+    (found,) = tonight.skills
+    assert (found.classification.verdict, found.classification.left_open) == ("new", True)
+    assert found.classification.explanation == (
+        f"could not be judged: the items of 1 earlier night are gone or damaged ({first.run_id}), and there is no other night "
+        "to compare with; put the files back, or the next night is compared with this one only"
+    )
+    assert not NightSummary(night_id="n", store="s", suites=[tonight]).gate_passed
+    nights.night(BROKEN)
+    assert verdicts(nights.night(BROKEN)) == ["steady"]
