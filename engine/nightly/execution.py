@@ -37,7 +37,7 @@ from eval_skills.engine.nightly.summary import NightSummary, SkillOutcome, Suite
 from eval_skills.reporting.skill_effect.document import write_effect
 
 NAMED = 3
-"""How many runs a note names; of more, their number."""
+"""How many runs or nights a note names; of more, their number."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,7 +183,7 @@ def suite_outcome(
         )
     ]
     confirming = [fresh[index] for index, _ in numbered if index in fresh]
-    uncompared, not_with = _of_a_night_to_come(evidence)
+    uncompared, not_with = _of_nights_not_compared(evidence)
     down = Classification(verdict="failed", explanation="it could not be reached or scored, so nothing is known of it")
     return SuiteOutcome(
         name=run.suite.name,
@@ -215,14 +215,23 @@ def suite_outcome(
     )
 
 
-def _of_a_night_to_come(evidence: SuiteEvidence) -> tuple[list[str], list[str]]:
-    """What a night whose date is yet to come means: a failure where there was nothing else to compare with, else a remark."""
-    if (night := evidence.history.to_come) is None:
-        return [], []
-    said = f"night {night} is dated in the future, so a clock was or is wrong, and nothing is compared with it"
-    if evidence.diffs:
-        return [], [said]
-    return [f"{said}, nor with any other: set the clock, or move nights/date=*/{night}.parquet out of the store"], []
+def _of_nights_not_compared(evidence: SuiteEvidence) -> tuple[list[str], list[str]]:
+    """What a night dated in the future means, and nights whose rows are gone: failures where there was nothing else to compare
+    with, else remarks.
+    """
+    history = evidence.history
+    said: list[str] = []
+    if history.to_come is not None:
+        said.append(
+            f"night {history.to_come} is dated in the future, so a clock was or is wrong, and nothing is compared with it: "
+            f"set the clock, or move nights/date=*/{history.to_come}.parquet out of the store"
+        )
+    if lost := history.unrecorded:
+        said.append(
+            f"nothing is compared with {plural(len(lost), 'night')}, whose rows are gone or damaged ({first_of(lost, NAMED)}): "
+            f"put nights/date=*/{lost[-1]}.parquet back, or record that night again with nightly --resume {lost[-1]}"
+        )
+    return ([], said) if evidence.diffs else (said, [])
 
 
 def _of_unread(evidence: SuiteEvidence) -> list[str]:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
+from pathlib import PurePosixPath
 from typing import Any, Literal
 
-from eval_skills.core.nightly.evidence import BAD, WATCHED, LostEvidence
-from eval_skills.core.store import Store
+from eval_skills.core.nightly.evidence import BAD, POOLED, WATCHED, LostEvidence
+from eval_skills.core.store import Store, is_run_id
 from eval_skills.core.store.effects import EffectPoint, effect_points
 from eval_skills.core.store.layout import is_to_come
 from eval_skills.core.store.missing import items_gone
+from eval_skills.engine.nightly.interruption import suites_of_nights
 
 Items = Literal["stored", "pruned", "gone"]
 
@@ -70,6 +72,7 @@ class SuiteHistory:
     night that had any, also those that were gone in it. `effects` are the differences that an Agent Skill made in each night,
     oldest first. `of_others`: the suite has no nights of its own, and these are those of others.
     `to_come` is the last night of the suite that is dated in the future, by a clock that was wrong; it is not among `nights`.
+    Nor are those of `unrecorded`, whose rows landed and are gone or damaged.
     """
 
     nights: list[PastNight] = field(default_factory=list)
@@ -78,6 +81,7 @@ class SuiteHistory:
     effects: list[EffectPoint] = field(default_factory=list)
     of_others: bool = False
     to_come: str | None = None
+    unrecorded: list[str] = field(default_factory=list)
 
     def of(self, skill_id: str, version: str, tonight: Collection[str]) -> list[PastNight]:
         """The nights of the skill, which has these versions `tonight`, as this one of them: each version has a past of its own.
@@ -139,15 +143,36 @@ def suite_history(store: Store, suite: str, before: str | None = None, *, begins
     own = [row for row in nights_of_suite if before is None or row["night_id"] < before]
     rows = own or [row for row in _rows(store, None) if before is None or row["night_id"] < before]
     nights = _past_nights(store, rows)
+    unrecorded = [] if before is None else _unrecorded(store, suite, sorted({row["night_id"] for row in own}), before)
     if not own:
-        return SuiteHistory(nights=nights, of_others=True, to_come=to_come)
+        return SuiteHistory(nights=nights, of_others=True, to_come=to_come, unrecorded=unrecorded)
     return SuiteHistory(
         nights=nights,
         points=_points(rows),
         last=_last(rows),
         effects=_effects(store, rows),
         to_come=to_come,
+        unrecorded=unrecorded,
     )
+
+
+def _unrecorded(store: Store, suite: str, nights: Sequence[str], before: str) -> list[str]:
+    """The nights whose rows landed and are gone or damaged, and with which this one would be compared beside these `nights`.
+
+    A night of which the store has no run that names its suite counts as one of this suite.
+    """
+    if store.layout.address is not None:
+        return []  # see `missing_files`
+    landed = {PurePosixPath(file).stem for file in store.tables.known_digests() if file.startswith("nights/")}
+    read = set(store.tables.dataset("nights").to_table(columns=["night_id"])["night_id"].to_pylist())
+    since = "" if len(nights) < POOLED else nights[-POOLED]
+    lost = sorted(night for night in landed - read if is_run_id(night) and since < night < before)
+    if not lost:
+        return []
+    suites: dict[str, set[str]] = {}
+    for night, of_suite in suites_of_nights(store, since=lost[0]):
+        suites.setdefault(night, set()).add(of_suite)
+    return [night for night in lost if suite in suites.get(night, {suite})]
 
 
 def _effects(store: Store, rows: Iterable[dict[str, Any]]) -> list[EffectPoint]:

@@ -187,6 +187,13 @@ def _runs_of(store: Store, night_id: str) -> Iterator[tuple[str, Manifest]]:
     return ((run_id, manifest) for run_id, manifest in found if manifest.provenance.get("night") == night_id)
 
 
+def suites_of_nights(store: Store, since: str) -> Iterator[tuple[str, str]]:
+    """The nights from this one on, each with a suite of a run that it has in the store, once for each run."""
+    for _, manifest in _manifests(store, since=since):
+        if "night" in manifest.provenance:
+            yield str(manifest.provenance["night"]), str(manifest.provenance["suite"])
+
+
 def _manifests(store: Store, since: str = "") -> Iterator[tuple[str, Manifest]]:
     """Of the runs from this second on, the youngest first."""
     for run_id in reversed(store.run_ids()):

@@ -7,12 +7,16 @@ from pathlib import Path
 
 import pytest
 
+from eval_skills.core.nightly.classification import classify
 from eval_skills.core.nightly.evidence import WATCHED
+from eval_skills.core.store import Manifest, Store, write_manifest
 from eval_skills.core.store.retention import note_pruned
 from eval_skills.engine.nightly.events import prune_old_items
-from eval_skills.engine.nightly.history import PastNight, SuiteHistory, needed_runs
+from eval_skills.engine.nightly.evidence import gather
+from eval_skills.engine.nightly.execution import suite_outcome
+from eval_skills.engine.nightly.history import PastNight, SuiteHistory, needed_runs, suite_history
 from eval_skills.engine.nightly.summary import NightSummary
-from tests.engine.nightly.made_nights import BROKEN, FINE, Nights, told, verdicts
+from tests.engine.nightly.made_nights import BROKEN, FINE, SUITE, Nights, told, verdicts
 
 
 def test_all_nights_are_needed_over_which_a_slow_drop_is_looked_for() -> None:
@@ -71,6 +75,44 @@ def test_nights_whose_items_are_gone_are_named_and_what_was_pruned_is_not(nights
     )
     assert (verdicts(tonight), tonight.failures) == (["steady"], [])
     assert tonight.remarks == ([] if how == "pruned" else [note])
+
+
+def without_rows(nights: Nights, *days: int) -> SuiteHistory:
+    """The history before day 9, with the rows of these days deleted."""
+    for day in days:
+        Path(nights.store.tables.files("nights")[f"202601{day:02}T000000Z-9999"]).unlink()
+    nights.store = Store(nights.store.path)
+    return suite_history(nights.store, SUITE.name, before="20260109T000000Z-9999")
+
+
+@pytest.mark.parametrize("lost", [(1,), (1, 2)], ids=["one", "all"])
+def test_nights_whose_rows_are_gone_are_named_and_pass_no_gate_if_none_is_left(nights: Nights, lost: tuple[int, ...]) -> None:
+    for _ in range(2):
+        nights.night(FINE)
+    history = without_rows(nights, *lost)
+    assert history.unrecorded == [f"2026010{day}T000000Z-9999" for day in lost]
+    (evidence,) = gather(nights.store, "20260109T000000Z-9999", [nights.run(FINE, 9)], [history], None)
+    tonight = suite_outcome(evidence, list(enumerate(classify("tonight", evidence.skills, {}))), {}, None)
+    said, quiet = (tonight.failures, tonight.remarks) if lost == (1, 2) else (tonight.remarks, tonight.failures)
+    assert (said[0].split(" (")[0], quiet) == (
+        f"nothing is compared with {len(lost)} night{'s' * (len(lost) > 1)}, whose rows are gone or damaged", []
+    )  # fmt: skip
+    assert said[0].endswith(f"record that night again with nightly --resume {history.unrecorded[-1]}")
+    assert NightSummary(night_id="n", store="s", suites=[tonight]).gate_passed is (lost == (1,))
+
+
+def test_a_night_of_another_suite_and_one_too_long_ago_are_not_missed(nights: Nights) -> None:
+    for _ in range(3):
+        nights.night(FINE)
+    folder = nights.store.run_folder("20260101T000000Z-0001")
+    provenance = {"suite": "others", "night": "20260101T000000Z-9999"}
+    benchmark = {"id": "sums", "version": "1.0.0", "digest": "same"}
+    about = {"runId": folder.name, "createdAt": "2026-01-01T00:00:00Z", "skills": [], "plannedItems": 1, "benchmark": benchmark}
+    write_manifest(folder, Manifest.model_validate(about | {"provenance": provenance}))
+    assert without_rows(nights, 1, 2).unrecorded == ["20260102T000000Z-9999"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("eval_skills.engine.nightly.history.POOLED", 1)
+        assert without_rows(nights).unrecorded == [], "the reference is full of later nights"
 
 
 @pytest.mark.slow
