@@ -57,8 +57,9 @@ def _cells(row: dict[str, Any]) -> list[str]:
     if not row.get("skill_id"):
         return [row["period"], numbers.UNKNOWN, "", "", "", "", row.get("explanation") or ""]
     delta, p = row.get("completion_delta"), row.get("adjusted_p")
+    unjudged = row.get("unjudged_items") or 0
     return [
-        row["period"],
+        f"{row['period']} ({unjudged:,} not judged)" if unjudged else row["period"],
         f"{row['skill_id']}@{row['skill_version']}",
         row["benchmark_id"],
         numbers.rate(row["completion_rate"]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from collections.abc import Callable
 from typing import Any, get_args
@@ -56,12 +57,14 @@ def test_p13_what_the_judge_failed_is_told_ends_with_3_and_is_asked_again(served
         first = served.call(*call)
         assert first.code == 3, first.err
         assert "judge: 2 items could not be judged (2026-03-01: 1, 2026-03-02: 1): openai/scripted does not take" in first.out
+        assert re.search(r"^2026-03-01 \(1 not judged\) +adder@1.0.0 ", first.out, re.MULTILINE), "its rate counts it as failed"
         again = served.call(*call, "--json")
         assert (again.code, again.json["unjudged"]) == (3, {"2026-03-01": 1, "2026-03-02": 1}), again.err
         model.otherwise = verdict()
         mended = served.call(*call, "--json")
         assert (mended.code, mended.json["unjudged"], mended.json["judging"]) == (0, {}, []), mended.err
         assert [row["completionRate"] for row in mended.json["comparisons"]] == [0.5, 0.5]
+        assert "not judged)" not in served.call(*call).out
 
 
 @pytest.mark.slow
