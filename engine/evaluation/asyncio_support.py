@@ -18,6 +18,9 @@ T = TypeVar("T")
 CLEANING_UP_S = 10.0
 """How long cancelled tasks may take to end."""
 
+CANCELLED_WITHIN_S = 0.2
+"""How often it is looked whether the task that waits in its thread was cancelled; its loop cannot say it meanwhile."""
+
 
 class ResourceOwner:
     """Enters a resource in a task of its own and leaves it there: cancel scopes must be left by the task that entered them."""
@@ -116,18 +119,33 @@ class DaemonThreads(ThreadPoolExecutor):
 
 
 def run_on_own_loop(work: Coroutine[Any, Any, T]) -> T:
-    """Do `work` on an event loop in a thread of its own; an interrupt cancels it and waits until it has cleaned up."""
+    """Do `work` on an event loop in a thread of its own; an interrupt cancels it and waits until it has cleaned up.
+
+    So does the cancellation of the task that calls it: on Ctrl-C `asyncio.run` raises nothing, it cancels its task.
+    """
     loop, threads = asyncio.new_event_loop(), DaemonThreads()
     loop.set_default_executor(threads)
     task = loop.create_task(work)
     with ThreadPoolExecutor(1, thread_name_prefix="eval-skills-loop") as thread:
         done = thread.submit(_complete, loop, task, threads)
         try:
+            _wait_unless_cancelled(done)
             return done.result()
         except BaseException:
             if not done.done():
                 loop.call_soon_threadsafe(task.cancel)
             raise
+
+
+def _wait_unless_cancelled(done: Future[Any]) -> None:
+    try:
+        caller = asyncio.current_task()
+    except RuntimeError:  # no loop runs here
+        return
+    before = caller.cancelling() if caller else 0
+    while caller is not None and not wait([done], CANCELLED_WITHIN_S).done:
+        if caller.cancelling() > before:
+            raise asyncio.CancelledError
 
 
 def _complete(loop: asyncio.AbstractEventLoop, task: asyncio.Task[T], threads: DaemonThreads) -> T:

@@ -117,7 +117,10 @@ def test_so_it_does_on_the_callers_own_loop() -> None:
     assert [(item.status, item.error_kind) for item in result.items] == [("pass", None), ("error", "skill")]
 
 
-RUN = "import runpy, sys; runpy.run_path(sys.argv[1], run_name='__main__')"
+RUN = (
+    "import runpy, signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "  # asyncio.run replaces no other one
+    "runpy.run_path(sys.argv[1], run_name='__main__')"
+)
 WAITS = "async def skill(_):\n    asyncio.get_running_loop().call_later(0.1, os.kill, os.getpid(), signal.SIGINT)\n"
 ON_OWN_LOOP = "es.evaluate(skill, tasks)"
 ON_ASYNCIO_RUN = "asyncio.run(es.aevaluate(skill, tasks))"
@@ -145,6 +148,19 @@ def test_ctrl_c_ends_the_evaluation(tmp_path: Path, warm_command: WarmCommand, s
         f"import asyncio, os, signal, threading, eval_skills as es\n{skill}\n"
         f"tasks = [{{'input': number, 'expected': 1}} for number in range(50)]\n"
         f"try:\n    {called}\nexcept KeyboardInterrupt:\n    os.write(1, b'interrupted')\n    os._exit(0)\n"
+    )
+    _, out, err = warm_command.python(RUN, str(program), cwd=tmp_path).output(60)
+    assert out == "interrupted", err
+
+
+def test_one_ctrl_c_is_enough_in_a_coroutine_that_does_not_await(tmp_path: Path, warm_command: WarmCommand) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import asyncio, os, signal, threading, eval_skills as es\n"
+        "def skill(number):\n    number or os.kill(os.getpid(), signal.SIGINT)\n    threading.Event().wait()\n"
+        "tasks = [{'input': number, 'expected': 1} for number in range(3)]\n"
+        "async def main():\n    es.evaluate(skill, tasks, timeout_ms=600_000)\n"
+        "try:\n    asyncio.run(main())\nexcept KeyboardInterrupt:\n    os.write(1, b'interrupted')\n    os._exit(0)\n"
     )
     _, out, err = warm_command.python(RUN, str(program), cwd=tmp_path).output(60)
     assert out == "interrupted", err
