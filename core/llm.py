@@ -11,6 +11,7 @@ import os
 import re
 import sys
 import warnings
+from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from inspect import isawaitable
@@ -43,6 +44,8 @@ def load() -> Any:
         import litellm
 
         litellm.ModelResponse()
+        with suppress(ImportError):  # what a first request imports; earlier versions do not have it
+            import_module("litellm.llms.github_copilot.per_user_auth")
     warnings.filterwarnings("ignore", _NEVER_AWAITED, RuntimeWarning)
     litellm.telemetry = False
     litellm.suppress_debug_info = True
@@ -78,6 +81,22 @@ def said_by(error: Exception) -> str:
     while (shorter := _PREFIX.sub("", text.lstrip())) != text:
         text = shorter
     return one_line(text, SHOWN_CHARS) or type(error).__name__
+
+
+def is_too_long(error: Exception) -> bool:
+    """Whether the prompt does not fit into the model, by the class of the error, its code or its HTTP status."""
+    told = {type(error).__name__, str(getattr(error, "code", None))}
+    is_large = getattr(error, "status_code", None) == 413
+    return is_large or bool({"ContextWindowExceededError", "context_length_exceeded"} & told)
+
+
+def is_declined(error: Exception) -> bool:
+    """Whether the provider's rules forbid the prompt or the reply.
+
+    The library looks for the code in the words of an error, which no longer have it since version 3 of OpenAI's client.
+    """
+    declined = {"ContentPolicyViolationError", "content_policy_violation", "content_filter"}
+    return bool(declined & {type(error).__name__, str(getattr(error, "code", None))})
 
 
 def response_headers(error: Exception) -> dict[str, str]:

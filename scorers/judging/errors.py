@@ -8,7 +8,7 @@ from socket import gaierror
 from typing import TYPE_CHECKING
 
 from eval_skills.core.errors import JudgeError, causes_of
-from eval_skills.core.llm import QUOTA, SHOWN_CHARS, response_headers, said_by
+from eval_skills.core.llm import QUOTA, SHOWN_CHARS, is_declined, is_too_long, response_headers, said_by
 from eval_skills.core.rate_limits.headers import wait_s
 from eval_skills.core.text import one_line
 
@@ -93,12 +93,12 @@ def _was_answered(error: Exception) -> bool:
 
 
 def _meaning(error: Exception, model: str, api_base: str | None) -> ProviderError:
-    status, kind, said = getattr(error, "status_code", None), type(error).__name__, said_by(error)
+    status, said = getattr(error, "status_code", None), said_by(error)
     if not isinstance(status, int):  # the body of an answer may have set it
         status = None
-    if kind == "ContextWindowExceededError" or status == 413:
+    if is_too_long(error):
         return ProviderError(f"the prompt is too long for {model}: {said}", code="JUDGE_CONTEXT")
-    if kind == "ContentPolicyViolationError":
+    if is_declined(error):
         return ProviderError(f"{model} refused to reply: {said}", code="JUDGE_REFUSED")
     if _NO_KEY.search(said):
         message = (

@@ -237,6 +237,12 @@ def _read(reply: Any, model: str) -> ModelReply:
         counted,
         text=choice.message.content,
         finish=choice.finish_reason,
-        refusal=(getattr(choice.message, "provider_specific_fields", None) or {}).get("refusal") or None,
+        refusal=_refusal(choice.message),
         has_calls=any(getattr(choice.message, name, None) for name in ("tool_calls", "function_call")),
     )
+
+
+def _refusal(message: Any) -> str | None:
+    """Earlier versions of the library keep it with what only some providers say."""
+    fields = getattr(message, "provider_specific_fields", None) or {}
+    return getattr(message, "refusal", None) or fields.get("refusal") or None

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from eval_skills.core.errors import InfraError, ItemError, SkillError, SkillUnavailable, causes_of
-from eval_skills.core.llm import ANY_KEY, QUOTA, load_with_openai, retry_after_s, said_by
+from eval_skills.core.llm import ANY_KEY, QUOTA, is_too_long, load_with_openai, retry_after_s, said_by
 
 REQUEST_S = 3600.0
 """How long a request may take for the client library; the time limit of the item ends it before."""
@@ -114,7 +114,7 @@ def _error(error: Exception, turn: Turn) -> ItemError:
     """What an exception of the client library means; decided by the HTTP status, since its classes are not reliable."""
     status, model = getattr(error, "status_code", None), turn.model
     said = said_by(error)
-    if type(error).__name__ == "ContextWindowExceededError" or status == 413:
+    if is_too_long(error):
         return SkillError(f"what was said and done is too long for {model}: {said}")
     where = turn.base_url or f"the provider of {model}"
     if {type(each).__name__ for each in causes_of(error)} & _NOT_CONNECTED:

@@ -107,7 +107,7 @@ def test_whether_a_refused_request_called_a_forbidden_tool_stays_a_question(
     forbidden: tuple[str, ...],
 ) -> None:  # fmt: skip
     expected = {"expected": {"forbiddenTools": list(forbidden)}} if forbidden else {}
-    with limited_service(40, burst=1) as service:
+    with limited_service(8, burst=1) as service:
         skill = write_skill("web", adapterType="http", entrypoint=service.url, adapterConfig={})
         plan = make_plan_of(skills=[str(skill)], tasks=write_tasks("ok", **expected), runs=2, concurrency=2)
         evaluate_in_process(plan)

@@ -62,6 +62,9 @@ async def test_what_may_pass_is_tried_again(
             "the prompt is too long for openai/scripted",
             id="context",
         ),
+        pytest.param(failure(400, "no", "context_length_exceeded"), "JUDGE_CONTEXT", "is too long for", id="context-by-code"),
+        pytest.param(failure(400, "no", "content_policy_violation"), "JUDGE_REFUSED", "refused to reply: no", id="policy"),
+        pytest.param(failure(400, "no", "content_filter"), "JUDGE_REFUSED", "refused to reply: no", id="filter"),
         pytest.param(failure(422, "bad field"), "JUDGE_REQUEST", "does not take this request (HTTP 422: bad field)", id="422"),
     ],
 )
