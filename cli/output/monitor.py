@@ -59,11 +59,12 @@ class MonitorGate:
         return f"the status is {summary.status}" if self.fail_on is not None and is_bad else None
 
     def _too_silent(self, summary: MonitorSummary, now: datetime) -> str | None:
-        silence = summary.silence_s(now)
-        if silence is None:
-            return "since when the log has had no new record is not known"
-        is_over = self.max_silence_s is not None and silence > self.max_silence_s
-        return f"the log has had no new record for {shown.duration(silence)}" if is_over else None
+        silence, unknown = summary.silence_s(now), "since when the log has had no new record is not known"
+        if silence is None or summary.last_record is None or self.max_silence_s is None:
+            return unknown
+        if silence < -self.max_silence_s:
+            return f"{unknown}: the last was noted for {_at(summary.last_record)}, which is to come (a clock was ahead)"
+        return f"the log has had no new record for {shown.duration(silence)}" if silence > self.max_silence_s else None
 
     def __str__(self) -> str:
         asked = [f"--fail-on {self.fail_on}"] if self.fail_on is not None else []
@@ -107,7 +108,12 @@ def _silence(summary: MonitorSummary) -> str:
     if summary.last_record is None:
         return "no new record"
     silence = (datetime.now(UTC) - summary.last_record).total_seconds()
-    return f"no new record since {summary.last_record.astimezone(UTC):%Y-%m-%d %H:%M} UTC, {shown.duration(silence)} ago"
+    ago = f"{shown.duration(silence)} ago" if silence >= 0 else "which is to come: a clock was ahead"
+    return f"no new record since {_at(summary.last_record)}, {ago}"
+
+
+def _at(moment: datetime) -> str:
+    return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
 
 
 def _document(summary: MonitorSummary, gate: MonitorGate, why_not: str | None) -> dict[str, Any]:

@@ -36,6 +36,8 @@ class Batch:
 class MonitorCounts:
     """The counts of one call; of the changes, the last ones are kept.
 
+    `written` is when the files of the interactions of the skill in question were last written to, as a Unix time.
+
     `repeated` samples are interactions that the window had already; `shared_ids` have the id of another one in it, `first_shared`
     is where the first of them stands.
 
@@ -44,6 +46,7 @@ class MonitorCounts:
     """
 
     other: int = 0
+    written: float = float("-inf")
     sampled: int = 0
     repeated: int = 0
     shared_ids: int = 0
@@ -66,9 +69,11 @@ def drawn_batches(reader: LogReader, request: MonitorRequest, counts: MonitorCou
         seen += 1
         if request.skill is not None and interaction.skill != request.skill:
             counts.other += 1
-        elif is_sampled(interaction.id, rate=request.rate, seed=request.seed):
-            drawn.append(interaction)
-            size += reader.record_bytes
+        else:
+            counts.written = max(counts.written, reader.written)
+            if is_sampled(interaction.id, rate=request.rate, seed=request.seed):
+                drawn.append(interaction)
+                size += reader.record_bytes
         if len(drawn) >= BATCH_SAMPLES or size >= BATCH_BYTES or seen >= BATCH_RECORDS:
             counts.batches += 1
             yield Batch(counts.batches, drawn)

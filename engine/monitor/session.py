@@ -201,10 +201,16 @@ class MonitorSession:
         )
 
     def _note_records(self) -> None:
-        """Note that the log was not silent until now, if it has more records of the skill than were noted."""
-        found = self.reader.read - self._counts.other
-        if found > self._noted:
-            self._noted, self._last_record = found, datetime.now(UTC)
+        """Note until when the log was not silent, if it has more records of the skill than were noted: until their file was last
+        written to, and no later than now."""
+        found, now = self.reader.read - self._counts.other, datetime.now(UTC)
+        if found <= self._noted:
+            return
+        written = min(max(self._counts.written, self.reader.bad_written), now.timestamp())
+        moments = [datetime.fromtimestamp(written, UTC)]
+        if self._last_record is not None and self._last_record <= now:  # a clock that was ahead says nothing
+            moments.append(self._last_record)
+        self._noted, self._last_record = found, max(moments)
 
     def _samples(self, batch: Batch) -> list[Sample]:
         samples = []

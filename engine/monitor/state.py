@@ -36,8 +36,8 @@ class WindowSample(Model):
 class MonitorState(Model):
     """What the next call needs. `pending` is the batch that was about to land, until it is known that it has.
 
-    `knows_rotated`: `files` also holds what the log had been rotated to before the first call. `last_record`: when a new record
-    was last found; None where none has been since an earlier version wrote this.
+    `knows_rotated`: `files` also holds what the log had been rotated to before the first call. `last_record`: when the
+    file of the last new record was last written to; None where there was none since an earlier version wrote this.
     """
 
     monitor_id: str

@@ -19,8 +19,8 @@ class MonitorSummary:
     had already, `shared_ids` among the sampled ones whose id is that of another interaction in the window, and `unjudged` ones
     that were left out. `judge_failed`: the judge failed on more than half of a batch, and nothing of
     it counts. `changes` are the last hundred of `change_count`. `flow_runs` and `task_runs`: what Prefect should have recorded;
-    `unrecorded` is why it could not, None where it did. `last_record`: when this call or an earlier one last found a new record;
-    None where that is not known.
+    `unrecorded` is why it could not, None where it did. `last_record`: when the file of the last new record that this call or
+    an earlier one found was last written to; None where that is not known.
     """
 
     monitor_id: str
@@ -53,7 +53,8 @@ class MonitorSummary:
         return self.read == self.other
 
     def silence_s(self, now: datetime) -> float | None:
-        """For how many seconds the log has had no new record, at `now`; None where that is not known."""
+        """For how many seconds the log has had no new record, at `now`; None where that is not known. Negative after a clock that
+        was ahead."""
         return None if self.last_record is None else (now - self.last_record).total_seconds()
 
     @property

@@ -36,7 +36,8 @@ class LogReader:
     """Reads what is new in a log, with memory for one record (of Parquet, a few hundred) and one position per file.
 
     `read` counts records, `bad` those that are not interactions; `bad_lines` names the first of them, with file and line.
-    `record_bytes` is the size of the last record; `waiting` names files with an incomplete end. `marks` are the positions of the
+    `record_bytes` is the size of the last record, and `written` when its file was last written to, as a Unix time; `bad_written`
+    is the latest of those of bad records. `waiting` names files with an incomplete end. `marks` are the positions of the
     last reader, if there was one; `knows_rotated`: also in what the log had been rotated to before the first one.
     """
 
@@ -44,6 +45,7 @@ class LogReader:
         self, log: Path, records: RecordReader, marks: Sequence[FilePosition] = (), *, knows_rotated: bool = False
     ) -> None:
         self.read = self.bad = self.record_bytes = 0
+        self.written = self.bad_written = float("-inf")
         self.bad_lines: list[str] = []
         self.remarks: list[str] = []
         self.waiting: list[str] = []
@@ -78,6 +80,7 @@ class LogReader:
     def refuse(self, source: str, why: str) -> None:
         """Count a record as bad; the first few are kept."""
         self.bad += 1
+        self.bad_written = max(self.bad_written, self.written)
         if len(self.bad_lines) < BAD_SHOWN:
             self.bad_lines.append(f"{source}: {why}")
 
@@ -108,6 +111,7 @@ class LogReader:
     def _lines(self, file: LogFile) -> Iterator[tuple[str, bytes | None]]:
         with file.path.open("rb") as stream:
             cursor = self._cursor = opened(file, stream)
+            self.written = os.fstat(stream.fileno()).st_mtime
             for number, line in whole_lines(stream, cursor):
                 source = f"{file.path}:{number}"
                 if line is None:
@@ -128,6 +132,7 @@ class LogReader:
             with file.path.open("rb") as stream, pq.ParquetFile(_checked(stream, file), pre_buffer=False) as table:
                 cursor = self._cursor = Cursor(file.path, mark.device, mark.inode, mark.offset, 0, fingerprint(stream, 0))
                 cursor.rows.extend(mark.rows)
+                self.written = os.fstat(stream.fileno()).st_mtime
                 for batch in batches_beyond(table, mark.offset):
                     self.record_bytes = batch.nbytes // max(1, batch.num_rows)
                     for row in rows_of(batch):

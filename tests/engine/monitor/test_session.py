@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from eval_skills.cli.output.monitor import MonitorGate
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.monitoring import StatusChange
 from eval_skills.core.store import Store
@@ -252,6 +253,46 @@ class TestSilence:
         assert (second.read, second.is_silent, second.last_record) == (1, True, first.last_record)
         nothing, _ = monitor(log, store, skill="c")
         assert (nothing.is_silent, nothing.last_record, nothing.silence_s(datetime.now(UTC))) == (True, None, None)
+
+    @pytest.mark.parametrize("line", ['{"id": "i2", "input": "", "output": "ok", "expected": "ok"}', "{"], ids=["usable", "bad"])
+    def test_a_record_is_as_old_as_the_last_change_of_its_file(self, log: Path, store: Store, line: str) -> None:
+        hours_ago = datetime.now(UTC) - timedelta(hours=3)
+        for number, hours in enumerate((3, 2), start=1):
+            write(log, record(number))
+            with log.open("a") as file:
+                file.write(f"{line}\n")
+            os.utime(log, (0, (moment := hours_ago + timedelta(hours=3 - hours)).timestamp()))
+            summary, _ = monitor(log, store)
+            assert (summary.read, summary.last_record) == (2, moment)
+
+    def test_a_record_of_another_skill_in_another_file_is_no_sign_of_life(self, tmp_path: Path, store: Store) -> None:
+        (folder := tmp_path / "logs").mkdir()
+        write(folder / "a.jsonl", record(1, skillId="a"))
+        os.utime(folder / "a.jsonl", (0, 86_400))
+        write(folder / "b.jsonl", record(1, skillId="b"))
+        summary, _ = monitor(folder, store, skill="a")
+        assert summary.last_record == datetime(1970, 1, 2, tzinfo=UTC)
+
+    def test_a_clock_that_was_ahead_is_believed_until_the_next_record(self, log: Path, store: Store) -> None:
+        write(log, record(1))
+        os.utime(log, (0, (datetime.now(UTC) + timedelta(days=365)).timestamp()))
+        first, _ = monitor(log, store)
+        assert first.last_record is not None
+        assert first.last_record <= datetime.now(UTC)
+        [state] = Path(store.path).rglob("position.json")
+        said = json.loads(state.read_text())
+        state.write_text(json.dumps(said | {"lastRecord": "2199-01-01T00:00:00Z"}))
+        silent, _ = monitor(log, store)
+        assert silent.last_record == datetime(2199, 1, 1, tzinfo=UTC)
+        assert MonitorGate(None, 3600).why_not(silent, datetime.now(UTC)) == (
+            "since when the log has had no new record is not known: the last was noted for 2199-01-01 00:00 UTC, which is "
+            "to come (a clock was ahead)"
+        )
+        write(log, record(2))
+        after, _ = monitor(log, store)
+        assert after.last_record is not None
+        assert after.last_record <= datetime.now(UTC)
+        assert MonitorGate(None, 3600).why_not(after, datetime.now(UTC)) is None
 
     def test_an_agent_that_writes_what_cannot_be_used_is_not_silent(self, log: Path, store: Store) -> None:
         write(log, record(1))
