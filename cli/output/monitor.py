@@ -50,8 +50,8 @@ class MonitorGate:
         """Why the gate has not passed at `now`; None where it has. Too little that could be judged passes no gate."""
         if not self.is_asked:
             return None
-        if summary.judge_failed or summary.mostly_bad:
-            return "too little could be judged"
+        if summary.too_little:
+            return f"too little could be judged{' when the log last had new records' if summary.is_silent else ''}"
         if self.max_silence_s is not None and (silence := self._too_silent(summary, now)):
             return silence
         limit = {None: 3, "warning": 1, "critical": 2}[self.fail_on]

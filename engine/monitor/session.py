@@ -196,9 +196,20 @@ class MonitorSession:
             store=self.store.path,
             unjudged=counts.unjudged,
             judge_failed=counts.lost_batches > 0,
+            too_little=self._too_little,
             task_runs=counts.batches,
             last_record=self._last_record,
         )
+
+    @property
+    def _too_little(self) -> bool:
+        """Whether too little can be judged of what was new when there last was anything: of an agent that crashes before it
+        answers, or where the judge failed."""
+        reader, counts = self.reader, self._counts
+        found = reader.read - counts.other
+        drawn = counts.sampled + counts.repeated + counts.unjudged + counts.dropped + counts.unusable
+        mostly_bad = 2 * reader.bad > found or 2 * counts.unusable > drawn
+        return mostly_bad or counts.lost_batches > 0 if found else self._saved.too_little
 
     def _note_records(self) -> None:
         """Note until when the log was not silent, if it has more records of the skill than were noted: until their file was last
@@ -259,6 +270,7 @@ class MonitorSession:
             window=window_of(self.health.samples),
             announced=self.health.announced,
             last_record=self._last_record,
+            too_little=self._too_little,
         )
         write_state(self._file, self._saved)
         self.store.publish()  # another machine that reads the log goes on from here

@@ -36,8 +36,9 @@ class WindowSample(Model):
 class MonitorState(Model):
     """What the next call needs. `pending` is the batch that was about to land, until it is known that it has.
 
-    `knows_rotated`: `files` also holds what the log had been rotated to before the first call. `last_record`: when the
-    file of the last new record was last written to; None where there was none since an earlier version wrote this.
+    `knows_rotated`: `files` also holds what the log had been rotated to before the first call. `last_record`: when the file of
+    the last new record was last written to; None where there was none since an earlier version wrote this. `too_little` is that
+    of `MonitorSummary`.
     """
 
     monitor_id: str
@@ -48,6 +49,7 @@ class MonitorState(Model):
     announced: HealthStatus = "insufficient_data"
     pending: str | None = None
     last_record: AwareDatetime | None = Field(default=None, strict=False)
+    too_little: bool = False
 
     @property
     def samples(self) -> list[Judged]:

@@ -17,10 +17,11 @@ class MonitorSummary:
     `status` is that of the window at the end, `announced` that of the last event. The counts are those of this call: records
     `read`, `bad` ones among them, those of `other` skills, `sampled` ones that landed, `repeated` ones that the window
     had already, `shared_ids` among the sampled ones whose id is that of another interaction in the window, and `unjudged` ones
-    that were left out. `judge_failed`: the judge failed on more than half of a batch, and nothing of
-    it counts. `changes` are the last hundred of `change_count`. `flow_runs` and `task_runs`: what Prefect should have recorded;
-    `unrecorded` is why it could not, None where it did. `last_record`: when the file of the last new record that this call or
-    an earlier one found was last written to; None where that is not known.
+    that were left out. `judge_failed`: the judge failed on more than half of a batch, and nothing of it counts. `too_little`: it
+    did, or more than half of the records or of the sampled ones cannot be used, in this call or, where that found nothing new, in
+    the last one that did. `changes` are the last hundred of `change_count`. `flow_runs` and `task_runs`: what Prefect should have
+    recorded; `unrecorded` is why it could not, None where it did. `last_record`: when the file of the last new record that this
+    call or an earlier one found was last written to; None where that is not known.
     """
 
     monitor_id: str
@@ -42,6 +43,7 @@ class MonitorSummary:
     shared_ids: int = 0
     unjudged: int = 0
     judge_failed: bool = False
+    too_little: bool = False
     flow_runs: tuple[str, ...] = ()
     task_runs: int = 0
     unrecorded: str | None = None
@@ -56,11 +58,6 @@ class MonitorSummary:
         """For how many seconds the log has had no new record, at `now`; None where that is not known. Negative after a clock that
         was ahead."""
         return None if self.last_record is None else (now - self.last_record).total_seconds()
-
-    @property
-    def mostly_bad(self) -> bool:
-        """Whether more than half of what was read of the skill cannot be used, as where an agent crashes before it answers."""
-        return self.bad > (self.read - self.other) / 2
 
 
 def summary_line(status: HealthStatus, figures: WindowFigures, read: int, sampled: int, bad: int) -> str:

@@ -13,7 +13,7 @@ import pytest
 
 from eval_skills.cli.output.monitor import MonitorGate
 from eval_skills.core.errors import InputError, UsageError
-from eval_skills.core.monitoring import StatusChange
+from eval_skills.core.monitoring import StatusChange, is_sampled
 from eval_skills.core.store import Store
 from eval_skills.engine.monitor import batches as monitor_batch
 from eval_skills.engine.monitor.log.records import LogFields
@@ -228,6 +228,36 @@ class TestBadRecords:
         assert (summary.window.pass_rate, summary.window.errors, summary.status) == (0.5, 1, "critical")
         assert list(store.samples()["status"]) == ["pass", "error"]
         assert "1 of 2 samples in the window are errors; they count as not passed" in summary.remarks
+
+
+class TestTooLittle:
+    """A gate that did not pass, since too little could be judged, does not pass until there is more to judge."""
+
+    def test_the_same_call_again_does_not_pass(self, log: Path, store: Store) -> None:
+        gate, now = MonitorGate("critical", None), datetime.now(UTC)
+        write(log, *map(record, range(40)))
+        healthy, _ = monitor(log, store)
+        assert gate.why_not(healthy, now) is None
+        write(log, *({"id": number} for number in range(3)), record(41))
+        crashed, _ = monitor(log, store)
+        assert (crashed.status, gate.why_not(crashed, now)) == ("healthy", "too little could be judged")
+        for _ in range(2):
+            again, _ = monitor(log, store)
+            assert (again.status, again.read) == ("healthy", 0)
+            assert gate.why_not(again, now) == "too little could be judged when the log last had new records"
+        write(log, record(42))
+        recovered, _ = monitor(log, store)
+        assert gate.why_not(recovered, now) is None
+
+    def test_more_than_half_of_the_sample_is_enough(self, log: Path, store: Store) -> None:
+        write(log, *map(record, range(40)))
+        assert monitor(log, store, evaluator="regex")[0].status == "healthy"
+        drawn = [number for number in range(40, 4000) if is_sampled(f"i{number}", rate=0.01, seed=0)]
+        broken = {number: {"expected": {"patterns": ["("]}} for number in drawn[: len(drawn) // 2 + 1]}
+        write(log, *(record(number, **broken.get(number, {})) for number in range(40, 4000)))
+        summary, _ = monitor(log, store, evaluator="regex", rate=0.01, min_sample=5)
+        assert (summary.status, summary.bad) == ("healthy", len(broken))
+        assert MonitorGate("critical", None).why_not(summary, datetime.now(UTC)) == "too little could be judged"
 
 
 class TestSilence:
