@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 import os
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from heapq import heapify, heappop, heappush, heapreplace
+from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -29,11 +32,17 @@ from eval_skills.engine.monitor.log.records import BadRecord, Interaction, Recor
 
 BAD_SHOWN = 20
 
+OPEN_FILES = 64
+"""So many files that have something new are read side by side."""
+
+_EVER = datetime.min.replace(tzinfo=UTC)
+
 _REPLACED = "was emptied, replaced or removed: it is read from its start; lines added since the last look, if any, were missed"
 
 
 class LogReader:
-    """Reads what is new in a log, with memory for one record (of Parquet, a few hundred) and one position per file.
+    """Reads what is new in a log, with memory for one record of each open file (of Parquet, a few hundred) and one position per
+    file.
 
     `read` counts records, `bad` those that are not interactions; `bad_lines` names the first of them, with file and line.
     `record_bytes` is the size of the last record, and `written` when its file was last written to, as a Unix time; `bad_written`
@@ -55,7 +64,8 @@ class LogReader:
         self._cursor: Cursor | None = None
 
     def look(self) -> Iterator[Interaction]:
-        """Every new interaction; `marks` are the positions after the last one.
+        """Every new interaction, by time where the records have timestamps, else file by file; `marks` are the positions after
+        the last one.
 
         A last line without a line end counts when it is a whole object, else it is left for the next call.
 
@@ -68,8 +78,7 @@ class LogReader:
         self._tell(listing.left_out, "is not a .jsonl, .ndjson or .parquet file; it is left out")
         self._marks = by_inode([*(file.mark for file in listing.files), *listing.unseen])
         self.waiting = []
-        for file in listing.files:
-            yield from self._interactions(file)
+        yield from self._by_time(listing.files)
 
     def marks(self) -> list[FilePosition]:
         """The position in every file."""
@@ -83,6 +92,43 @@ class LogReader:
         self.bad_written = max(self.bad_written, self.written)
         if len(self.bad_lines) < BAD_SHOWN:
             self.bad_lines.append(f"{source}: {why}")
+
+    def _by_time(self, files: Iterable[LogFile]) -> Iterator[Interaction]:
+        """The next of the file that has got least far in time, and of several the first: what is logged side by side (by several
+        agents) comes side by side, and what one file continues of another after it."""
+        others = (begun for number, file in enumerate(files) if (begun := self._begun(number, file)) is not None)
+        open_files = [*islice(others, OPEN_FILES)]
+        heapify(open_files)
+        current: _OpenFile | None = None
+        while open_files:
+            if open_files[0] is not current:
+                self.marks()
+                current = open_files[0]
+                self._cursor = current.cursor
+            if (interaction := self._next_of(open_files[0])) is None:
+                heappop(open_files)
+                for begun in islice(others, 1):
+                    heappush(open_files, begun)
+                continue
+            yield interaction
+            open_files[0].at = interaction.timestamp or open_files[0].at
+            heapreplace(open_files, open_files[0])
+
+    def _begun(self, number: int, file: LogFile) -> _OpenFile | None:
+        """The file with its first new interaction, which `marks` are still before; None where it has none."""
+        interactions = self._interactions(file)
+        first = next(interactions, None)
+        cursor, self._cursor = self._cursor, None
+        if first is None:
+            return None
+        return _OpenFile(first.timestamp or _EVER, number, interactions, cursor, first, self.record_bytes, self.written)
+
+    def _next_of(self, file: _OpenFile) -> Interaction | None:
+        if file.first is None:
+            return next(file.interactions, None)
+        self.record_bytes, self.written = file.record_bytes, file.written
+        first, file.first = file.first, None
+        return first
 
     def _interactions(self, file: LogFile) -> Iterator[Interaction]:
         name = os.path.relpath(file.path, os.path.dirname(os.path.abspath(self._log)))  # the log may be named in several ways
@@ -111,9 +157,8 @@ class LogReader:
     def _lines(self, file: LogFile) -> Iterator[tuple[str, bytes | None]]:
         with file.path.open("rb") as stream:
             cursor = self._cursor = opened(file, stream)
-            self.written = os.fstat(stream.fileno()).st_mtime
             for number, line in whole_lines(stream, cursor):
-                source = f"{file.path}:{number}"
+                source, self.written = f"{file.path}:{number}", os.fstat(stream.fileno()).st_mtime
                 if line is None:
                     self.read += 1
                     self.refuse(source, f"the line is longer than {MAX_LINE_BYTES:,} bytes")
@@ -132,8 +177,8 @@ class LogReader:
             with file.path.open("rb") as stream, pq.ParquetFile(_checked(stream, file), pre_buffer=False) as table:
                 cursor = self._cursor = Cursor(file.path, mark.device, mark.inode, mark.offset, 0, fingerprint(stream, 0))
                 cursor.rows.extend(mark.rows)
-                self.written = os.fstat(stream.fileno()).st_mtime
                 for batch in batches_beyond(table, mark.offset):
+                    self.written = os.fstat(stream.fileno()).st_mtime
                     self.record_bytes = batch.nbytes // max(1, batch.num_rows)
                     for row in rows_of(batch):
                         cursor.offset += 1
@@ -213,6 +258,22 @@ class Cursor:
             tail_bytes=tail_bytes,
             rows=[each if isinstance(each, str) else row_digest(each) for each in self.rows],
         )
+
+
+@dataclass(slots=True, order=True)
+class _OpenFile:
+    """A file that is read beside others, ordered by how far in time it has got (`at`) and by its place in the listing.
+
+    `first` is an interaction that was read ahead and is still to come, with the reader's `record_bytes` and `written` of it.
+    """
+
+    at: datetime
+    number: int
+    interactions: Iterator[Interaction] = field(compare=False)
+    cursor: Cursor | None = field(compare=False)
+    first: Interaction | None = field(compare=False)
+    record_bytes: int = field(compare=False)
+    written: float = field(compare=False)
 
 
 class _AnotherFile(Exception):

@@ -230,6 +230,15 @@ class TestBadRecords:
         assert "1 of 2 samples in the window are errors; they count as not passed" in summary.remarks
 
 
+def test_an_agent_that_fails_shows_beside_one_that_does_not_whatever_their_files_are_called(tmp_path: Path, store: Store) -> None:
+    (folder := tmp_path / "logs").mkdir()
+    for name, output in {"a": "no", "b": "ok"}.items():
+        rows = (record(number, output, skillId=name, timestamp=1_800_000_000 + number) for number in range(300))
+        write(folder / f"{name}.jsonl", *rows)
+    summary, _ = monitor(folder, store)
+    assert (summary.status, summary.window.passed) == ("critical", 100)
+
+
 class TestTooLittle:
     """A gate that did not pass, since too little could be judged, does not pass until there is more to judge."""
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from itertools import pairwise
+from collections.abc import Iterable
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -183,6 +184,56 @@ def test_a_folder_is_read_in_the_order_of_names_and_known_files_first(folder: Lo
     (folder.path / "a0.jsonl").write_text(lines(7))
     append(folder.path / "b.jsonl", lines(6))
     assert folder.new(restarted=restarted) == ["6", "7"]
+
+
+class TestFilesSideBySide:
+    """The files of a folder are read by their timestamps, so that no agent's come last alone."""
+
+    @staticmethod
+    def told(folder: Log, name: str, seconds: Iterable[int], **more: Any) -> None:
+        append(folder.path / name, "".join(line(at, timestamp=1_800_000_000 + at, **more) for at in seconds))
+
+    @pytest.mark.parametrize("open_files", [64, 2, 1])
+    def test_they_come_by_time(self, folder: Log, monkeypatch: pytest.MonkeyPatch, open_files: int) -> None:
+        monkeypatch.setattr(log_reader, "OPEN_FILES", open_files)
+        self.told(folder, "a.jsonl", range(0, 100, 2))
+        self.told(folder, "b.jsonl", range(1, 100, 2))
+        self.told(folder, "c.jsonl", range(200, 210))
+        found = [int(each) for each in folder.new()]
+        assert sorted(found) == [*range(100), *range(200, 210)]
+        assert found[-10:] == [*range(200, 210)]
+        ahead = max(abs(at - place) for place, at in enumerate(found[:100]))
+        assert ahead <= 2 if open_files > 1 else found[:50] == [*range(0, 100, 2)]
+
+    @pytest.mark.parametrize("taken", range(0, 13))
+    def test_another_reader_goes_on_wherever_one_stopped(self, folder: Log, taken: int) -> None:
+        self.told(folder, "a.jsonl", (1, 3, 5))
+        append(folder.path / "b.jsonl", "not JSON\n")
+        self.told(folder, "b.jsonl", (2, 4, 6))
+        table = [{"id": str(at), "output": "x", "timestamp": 1_800_000_000 + at} for at in (7, 8, 9)]
+        pq.write_table(pa.Table.from_pylist(table), folder.path / "c.parquet")
+        append(folder.path / "d.jsonl", lines(10, 11, 12))
+        looking: Any = folder.reader.look()
+        before = [each.id for each in islice(looking, taken)]
+        marks = folder.reader.marks()
+        looking.close()
+        assert folder.reader.marks() == marks
+        assert sorted([*before, *folder.new(restarted=True)], key=int) == [str(at) for at in range(1, 13)]
+        assert folder.new(restarted=True) == []
+
+    def test_a_file_without_timestamps_is_read_to_its_end_first(self, folder: Log) -> None:
+        self.told(folder, "a.jsonl", (1, 2))
+        append(folder.path / "b.jsonl", lines(3, 4))
+        append(folder.path / "c.jsonl", lines(5, 6))
+        assert folder.new() == ["3", "4", "5", "6", "1", "2"]
+
+    def test_what_is_said_of_a_record_is_of_its_own_file(self, folder: Log) -> None:
+        for name, seconds in {"a.jsonl": (1, 3), "b.jsonl": (2, 4)}.items():
+            self.told(folder, name, seconds, note="x" * 100 * seconds[0])
+            os.utime(folder.path / name, (0, seconds[0]))
+        said = {each.id: (folder.reader.written, folder.reader.record_bytes) for each in folder.reader.look()}
+        assert [written for written, _ in map(said.__getitem__, "1234")] == [1, 2, 1, 2]
+        assert [size // 100 for _, size in map(said.__getitem__, "1234")] == [1, 2, 1, 2]
 
 
 def test_what_is_no_log_is_left_out_and_named(folder: Log) -> None:
