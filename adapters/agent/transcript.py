@@ -102,10 +102,15 @@ class Transcript:
         else:
             self._messages.append({"role": role, "content": self._kept(text)})
 
-    def tool_call(self, id: str | None, name: str, arguments: Any) -> str:  # noqa: A002 - the word of every protocol
-        """A call of a tool; the `id` of one that has no result yet completes its arguments. Returns the id."""
+    def tool_call(self, id: str | None, name: str, arguments: Any, *, other: bool = False) -> str:  # noqa: A002 - every protocol's word
+        """A call of a tool; the `id` of one of the same tool that has no result yet completes its arguments, unless it is known
+        to be an `other` one. Returns the id.
+
+        Ids need not be unique: there are models that begin to count anew in every turn.
+        """
         self.observed()
-        if id is not None and (known := self._by_id.get(id)) is not None and not known.ended:
+        known = None if id is None or other else self._by_id.get(id)
+        if id is not None and known is not None and not known.ended and known.name == name:
             if not known.arguments:
                 known.arguments = self._kept(arguments)
                 self._note_loads(known)
@@ -121,7 +126,7 @@ class Transcript:
         """What a call led to; without an `id`, the last one. A result proves a call also where that was not noted: of the tool
         that it names, else of one that is `unknown`."""
         self.observed()
-        call = self._by_id.get(id) if id is not None else next(reversed(self._calls), None)
+        call = self._open_call(id) if id is not None else next(reversed(self._calls), None)
         if call is None and name is not None:
             call = self._by_id[self.tool_call(id, name, None)]
         if call is None:
@@ -133,6 +138,13 @@ class Transcript:
         said = call.error if call.error is not None else call.result
         content = said if isinstance(said, str) else json.dumps(said)
         self._messages.append({"role": "tool", "tool_call_id": call.id, "content": content})
+
+    def _open_call(self, id: str) -> _Call | None:  # noqa: A002
+        """The first call with this id that has no result yet, else the last one with it."""
+        last = self._by_id.get(id)
+        if last is None or all(call.ended for call in self._calls if call.id == id):
+            return last
+        return next(call for call in self._calls if call.id == id and not call.ended)
 
     def missed_call(self, name: str, arguments: Any, result: Any, *, before: str | None) -> None:
         """A call that was not told when it was made, and what it led to: before the call with the id `before`; None: after all
@@ -217,6 +229,16 @@ class Transcript:
     def has_call(self, id: str) -> bool:  # noqa: A002
         """Whether a call with this id was noted."""
         return id in self._by_id
+
+    def has_this_call(self, id: str, name: str, arguments: Any) -> bool:  # noqa: A002
+        """Whether a call with this id was noted that may be this one: of the same tool, and with the same arguments where both
+        have some."""
+        if id not in self._by_id:
+            return False
+        before = self.size
+        kept, self.size = self._kept(arguments), before
+        known = (call for call in self._calls if call.id == id and call.name == name)
+        return any(not kept or not call.arguments or call.arguments == kept for call in known)
 
     def answer(self, text: str) -> None:
         """The final answer; the last one counts."""

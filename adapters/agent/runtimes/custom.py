@@ -110,7 +110,8 @@ def _tells_of_tools(message: Mapping[str, Any]) -> bool:
 
 
 def _note_message(message: Mapping[str, Any], transcript: Transcript) -> None:
-    """What was said, the calls, and the results, of a message in any notation. A call whose id was told is that one."""
+    """What was said, the calls, and the results, of a message in any notation. A call that was told, of the same id, tool
+    and arguments, is that one."""
     role = role_in(message)
     words = "" if role in ("tool", "function") else _text(_words(message))
     if role is None:
@@ -120,8 +121,10 @@ def _note_message(message: Mapping[str, Any], transcript: Transcript) -> None:
     for raw in raw_calls(message):
         if (call := tool_call(raw)) is None:
             transcript.unknown(f"expected tool calls that name their tool, got {excerpt(raw)}")
-        elif call.id is None or not transcript.has_call(call.id):
-            transcript.tool_call(call.id, call.name, read_arguments(call.arguments))
+            continue
+        arguments = read_arguments(call.arguments)
+        if call.id is None or not transcript.has_this_call(call.id, call.name, arguments):
+            transcript.tool_call(call.id, call.name, arguments, other=True)
     for result in results_of(message, role):
         _note_result(result.call_id, result, transcript)
 
@@ -142,7 +145,9 @@ def _tool_call(event: dict[str, Any], transcript: Transcript) -> None:
     call = tool_call_of(event)
     if not call.name.strip():
         raise TypeError
-    transcript.tool_call(_id(event) or call.id, call.name, call.arguments)
+    its_id = _id(event) or call.id
+    other = its_id is None or not transcript.has_this_call(its_id, call.name, call.arguments)
+    transcript.tool_call(its_id, call.name, call.arguments, other=other)
 
 
 def _tool_result(event: dict[str, Any], transcript: Transcript) -> None:

@@ -147,6 +147,32 @@ def test_a_call_that_is_told_twice_is_one(twice: dict[str, Any]) -> None:
         assert [call.name for call in read(*lines, STEP, summary).tool_calls or ()] == ["pay"]
 
 
+def told(name: str, chf: int) -> dict[str, Any]:
+    return {"type": "tool_call", "id": "0", "name": name, "arguments": {"chf": chf}}
+
+
+def meant(name: str, chf: int) -> dict[str, Any]:
+    return said(tool_calls=[{"id": "0", "function": {"name": name, "arguments": json.dumps({"chf": chf})}}])
+
+
+@pytest.mark.parametrize("notation", [told, meant])
+@pytest.mark.parametrize(
+    "between", [[], [{"type": "tool_result", "id": "0", "result": "ok"}]], ids=["at-once", "after-its-result"]
+)
+@pytest.mark.parametrize(("name", "chf"), [("pay", 5), ("read", 7)], ids=["another-tool", "other-arguments"])
+def test_a_call_with_the_id_of_another_one_is_a_call(notation: Any, between: list[Any], name: str, chf: int) -> None:
+    """There are models that number their calls anew in every turn."""
+    response = read(STEP, notation("read", 5), *between, notation(name, chf), DONE)
+    assert [(call.name, call.arguments) for call in response.tool_calls or ()] == [("read", {"chf": 5}), (name, {"chf": chf})]
+    assert ("FORBIDDEN_TOOL_CALLED" in codes(response)) is (name == "pay")
+
+
+def test_results_of_calls_with_one_id_belong_to_them_in_their_order() -> None:
+    results = [{"type": "tool_result", "id": "0", "result": each} for each in ("first", "second")]
+    response = read(told("read", 5), told("pay", 5), *results, DONE)
+    assert [(call.name, call.result) for call in response.tool_calls or ()] == [("read", "first"), ("pay", "second")]
+
+
 def test_a_message_keeps_its_words_beside_its_calls() -> None:
     response = read(
         said(content=[{"type": "text", "text": "I pay."}, {"type": "tool_use", "id": "1", "name": "pay", "input": {}}]),
