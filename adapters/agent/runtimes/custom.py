@@ -68,6 +68,7 @@ class Custom:
     def read(self, line: str, transcript: Transcript) -> bool:
         """One of the events above, or a call or result in another notation. Of a field that is not as it should be the event is
         not one; what was called is unknown where that may hide a call."""
+        line = line.removeprefix("\ufeff")  # which programs on Windows write before all else
         try:
             event = parse_json(line.encode()) if line.lstrip().startswith(("{", "[")) else None
         except ValueError:
@@ -232,6 +233,7 @@ _LOOKS, _ITEMS = ("tool", "function", "program"), ("function_call", "custom_tool
 _OF_AN_ITEM = frozenset({"call_id", "tool_call_id"})
 
 _WORDS = ("toolcall", "toolresult", "tooluse", "functioncall", "toolinvocation")
+_OBJECT = re.compile(r'\{\s*"')
 _TYPE = re.compile(r'"type"\s*:\s*"([^"]*)(?:"|$)')
 
 
@@ -242,13 +244,18 @@ def _foreign(event: dict[str, Any], transcript: Transcript) -> bool:
     if message is not None and not _is_of_a_log(event):
         _note_message(message, transcript)
         return True
+    _note_mentions(event, transcript)
+    return False
+
+
+def _note_mentions(event: dict[str, Any], transcript: Transcript) -> None:
+    """Note the calls that a line of the log speaks of, whether they are told or not."""
     spoken_of = [_name_of(raw) for each in _within(event) for raw in _calls_of(each)]
     if _means_a_call(event.get("type")):
         spoken_of.append(tool_call_of(event).name)
     line = excerpt(event) if spoken_of else ""
     for name in spoken_of:
         transcript.mentioned(name, line)
-    return False
 
 
 def _is_of_tools(message: Mapping[str, Any]) -> bool:
@@ -293,11 +300,28 @@ def _means_a_call(kind: Any) -> bool:
     return any(word in letters for word in _WORDS) or bool(get_close_matches(letters, _WORDS, n=1, cutoff=0.8))
 
 
+def _objects_in(line: str) -> list[dict[str, Any]]:
+    """The JSON objects that stand in a text, one after the other; none where one of them is not whole."""
+    found, at, decoder = [], 0, json.JSONDecoder()
+    try:
+        while (start := _OBJECT.search(line, at)) is not None:
+            event, at = decoder.raw_decode(line, start.start())
+            found.append(event)
+    except (ValueError, RecursionError):
+        return []
+    return found
+
+
 def _note_unreadable(line: str, transcript: Transcript) -> None:
-    """Note that calls or figures are unknown where a line that is not an object looks like a part of an event."""
-    if not line.lstrip().startswith(("{", "[", '"type"')):
-        return
+    """Note that calls or figures are unknown where a line that is not an object looks like a part of an event, or holds one
+    behind something else: a time, colours, ``data:``."""
     kinds = _TYPE.findall(line)
+    if not line.lstrip().startswith(("{", "[", '"type"')):
+        within = _objects_in(line) if kinds else []
+        for event in within:
+            _note_mentions(event, transcript)
+        if within or not any(kind in _OF_CALLS or _means_a_call(kind) for kind in kinds):
+            return
     for figure in _FIGURES.values() if "usage" in kinds else ():
         transcript.unread_figure(figure, one_line(line, 200))
     cut = kinds and line.rstrip().endswith(kinds[-1])

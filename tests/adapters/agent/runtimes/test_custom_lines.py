@@ -42,6 +42,7 @@ def codes(response: SkillResponse) -> list[str]:
     "line",
     [
         pytest.param(TOLD, id="the-event"),
+        pytest.param(f"\ufeff{json.dumps(TOLD)}", id="behind-a-byte-order-mark"),
         pytest.param({"type": "tool_call", "id": 1, "function": FUNCTION}, id="function"),
         pytest.param({"type": "tool_call", "id": "1", "tool": "pay", "input": {"chf": 5}}, id="tool"),
         pytest.param(said(tool_calls=[OPENAI]), id="openai"),
@@ -58,7 +59,7 @@ def codes(response: SkillResponse) -> list[str]:
         pytest.param({**DONE, "messages": [{"role": "assistant", "tool_calls": [OPENAI]}]}, id="messages-beside-the-answer"),
     ],
 )
-def test_a_call_counts_in_each_notation(line: dict[str, Any]) -> None:
+def test_a_call_counts_in_each_notation(line: dict[str, Any] | str) -> None:
     response = read(line, STEP, DONE)
     assert [(call.name, call.id, call.arguments) for call in response.tool_calls or ()] == [("pay", "1", {"chf": 5})]
     assert codes(response) == ["FORBIDDEN_TOOL_CALLED"]
@@ -102,6 +103,11 @@ def test_a_result_that_names_the_tool_is_a_call(line: dict[str, Any]) -> None:
         pytest.param('[{"type": "tool_call", "name": "pay"}]', id="list"),
         pytest.param('  "type": "tool_call",', id="over-several-lines"),
         pytest.param('{"type": "tool_call", "name": "pay", "arguments": {"chf": NaN}}', id="not-json"),
+        pytest.param(f"data: {json.dumps(TOLD)}", id="server-sent-event"),
+        pytest.param(f"2026-11-29 INFO {json.dumps(TOLD)}", id="behind-a-time"),
+        pytest.param(f"\x1b[32m{json.dumps(TOLD)}\x1b[0m", id="in-colour"),
+        pytest.param(f"sent {json.dumps(STEP)} and {json.dumps(said(tool_calls=[OPENAI]))}", id="two-in-a-text"),
+        pytest.param(f"INFO {CUT}", id="cut-off-behind-a-level"),
     ],
 )
 def test_a_line_that_may_hide_a_call_leaves_them_unknown(line: dict[str, Any] | str) -> None:
@@ -115,6 +121,8 @@ def test_a_line_that_may_hide_a_call_leaves_them_unknown(line: dict[str, Any] | 
     [
         pytest.param("12 rows of {a} read", id="text"),
         pytest.param("{'type': 'tool_call'}", id="not-quoted-as-json"),
+        pytest.param('INFO {"type": "progress"} of {"share": 0.', id="cut-off-in-a-text"),
+        pytest.param('offers {"tools": [{"type": "function", "function": {"name": "pay"}}]}', id="offered-in-a-text"),
         pytest.param('{"type": "progress", "share": 0.', id="cut-off-and-no-event"),
         pytest.param({"level": "info", "msg": "calls pay"}, id="log"),
         pytest.param({"type": "message"}, id="message-of-nothing"),
@@ -137,10 +145,11 @@ def test_a_line_that_tells_of_no_call_leaves_them_known(line: dict[str, Any] | s
     [
         pytest.param(said(tool_calls=[OPENAI]), id="message"),
         pytest.param({"type": "log", "reply": said(tool_calls=[OPENAI])}, id="log"),
+        pytest.param(f"DEBUG reply: {json.dumps(said(tool_calls=[OPENAI]))}", id="text-of-a-log"),
         pytest.param({"type": "tool_call_begin", "id": "1", "name": "pay"}, id="begin"),
     ],
 )
-def test_a_call_that_is_told_twice_is_one(twice: dict[str, Any]) -> None:
+def test_a_call_that_is_told_twice_is_one(twice: dict[str, Any] | str) -> None:
     result = {"type": "tool_result", "id": "1", "result": "paid"}
     summary = {**DONE, "toolCalls": [{"name": "pay", "arguments": {"chf": 5}}]}
     for lines in ([twice, TOLD, result], [TOLD, result, twice]):
