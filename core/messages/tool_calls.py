@@ -9,7 +9,7 @@ from typing import Any
 
 from eval_skills.core.messages.blocks import as_dict, blocks_of
 from eval_skills.core.messages.responses_items import built_in_call, is_call, item_role
-from eval_skills.core.messages.tool_results import results_of
+from eval_skills.core.messages.tool_results import CODE_EXECUTION, results_of
 from eval_skills.core.models import ToolCall
 
 NO_ARGUMENTS = object()
@@ -38,6 +38,9 @@ _TOOLS = re.compile("tool|func", re.IGNORECASE)
 
 _CALL_KEYS = ("functionCall", "function_call", "toolUse", "toolInvocation")
 """The keys under which Gemini's parts, Bedrock's blocks and Vercel's hold a call."""
+
+_CODE_KEYS = ("executableCode", "executable_code")
+"""The keys under which Gemini's parts, and LangChain's blocks of them, hold code that Gemini has run itself."""
 
 
 def raw_calls(message: Mapping[str, Any]) -> list[Any]:
@@ -116,6 +119,8 @@ def call_in(block: Any) -> Any:
     if isinstance(kind, str) and kind.startswith("tool-") and "state" in given:  # Vercel's parts of a chat are typed by the tool
         return {**given, "name": kind.removeprefix("tool-")}
     held = _under(given, _CALL_KEYS)
+    if held is None and (code := _under(given, _CODE_KEYS)) is not None:
+        return {"name": CODE_EXECUTION, "args": dict(code) if isinstance(code, Mapping) else {"code": code}}
     return given if held is None and _is_of(given, _INVOCATIONS) else held
 
 

@@ -14,6 +14,11 @@ _BLOCKS, _BLOCKS_END = frozenset({"tool_result", "tool-result"}), "_tool_result"
 _KEYS = ("functionResponse", "function_response", "toolResult")
 """The keys under which Gemini's parts and Bedrock's blocks hold a result."""
 
+CODE_EXECUTION = "code_execution"
+"""The tool of Gemini's that runs code which the model writes, by the name that Gemini's API has for it."""
+
+_CODE_KEYS = ("codeExecutionResult", "code_execution_result")
+
 _NAMES = ("name", "tool_name", "toolName")
 _CALLS = ("tool_call_id", "tool_use_id", "toolUseId", "toolCallId", "call_id")
 _CONTENTS = ("content", "output", "result", "response")
@@ -40,6 +45,8 @@ def result_in(block: Any) -> Any:
     kind = given.get("type")
     if isinstance(kind, str) and (kind in _BLOCKS or kind.endswith(_BLOCKS_END)):
         return given
+    if (code := _first(given, _CODE_KEYS)) is not None:
+        return {**(code if isinstance(code, Mapping) else {"output": code}), "name": CODE_EXECUTION}
     return _first(given, _KEYS)
 
 

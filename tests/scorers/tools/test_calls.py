@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from eval_skills.core.messages.tool_results import results_of
 from eval_skills.core.models import EvalTask, SkillResponse, ToolCall
 from eval_skills.scorers import score_response_sync
 from eval_skills.scorers.tools.calls import calls_disagree, calls_of_messages, known_calls, unknown_calls, with_tool_calls
@@ -232,3 +233,40 @@ def test_own_tool_calls_come_before_those_of_the_messages() -> None:
 def test_without_calls_and_messages_they_are_unknown() -> None:
     assert with_tool_calls(SkillResponse(output="x")).tool_calls is None
     assert with_tool_calls(SkillResponse(messages=[])).tool_calls == []
+
+
+@each_row(
+    "parts",
+    [
+        pytest.param(
+            {"parts": [{"executableCode": {"language": "PYTHON", "code": "6*7"}}, {"codeExecutionResult": {"output": "42"}}]},
+            id="gemini",
+        ),
+        pytest.param(
+            {"parts": [{"text": None, "executable_code": {"language": "PYTHON", "code": "6*7"}}, {"text": "It is 42."}]},
+            id="gemini-snake",
+        ),
+        pytest.param(
+            {
+                "content": [
+                    {"type": "executable_code", "executable_code": "6*7", "language": "PYTHON"},
+                    {"type": "code_execution_result", "code_execution_result": "42", "outcome": 1},
+                ]
+            },
+            id="langchain",
+        ),
+    ],
+)
+def test_code_that_gemini_runs_is_a_call(parts: dict[str, Any]) -> None:
+    answer = SkillResponse(messages=[{"role": "user", "content": "?"}, {"role": "model", **parts}])
+    [call] = known_calls(answer) or []
+    assert (call.name, call.arguments["code"]) == ("code_execution", "6*7")
+    forbidden = EvalTask.model_validate({"id": "t", "expected": {"forbiddenTools": ["code_execution"]}})
+    assert [each.code for each in score_response_sync(forbidden, answer).reasons] == ["FORBIDDEN_TOOL_CALLED"]
+
+
+def test_what_came_of_code_that_gemini_ran_is_a_result_and_proves_a_call() -> None:
+    outcome = {"role": "model", "parts": [{"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "42"}}]}
+    assert [(each.name, each.content) for each in results_of(outcome, "model")] == [("code_execution", "42")]
+    answer = SkillResponse(messages=[{"role": "user", "content": "?"}, outcome])
+    assert [call.name for call in known_calls(answer) or ()] == ["code_execution"]
