@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from stat import S_ISREG
@@ -68,7 +68,7 @@ class LogFile:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """The files to read, in order. `left_out` are files that are not logs.
+    """The files to read, in order. `left_out` are files that are not logs, and `closed` are folders that were not looked into.
 
     `replaced` are files that are gone, though their name is still that of a file or of the log: they may have had unread lines.
     `unseen` are the positions in files that may be between two names: the log was rotated while it was listed.
@@ -78,6 +78,7 @@ class Listing:
     replaced: list[str]
     left_out: list[str]
     unseen: list[FilePosition]
+    closed: list[str] = field(default_factory=list)
 
 
 def list_files(log: Path, marks: Sequence[FilePosition], *, knows_rotated: bool = True) -> Listing:
@@ -109,7 +110,8 @@ def list_files(log: Path, marks: Sequence[FilePosition], *, knows_rotated: bool 
     if not is_settled:
         return Listing(files, [], left_out, unseen=missing)
     names = {str(log), *map(str, new)}
-    return Listing(files, [mark.path for mark in missing if mark.offset and mark.path in names], left_out, unseen=[])
+    replaced = [mark.path for mark in missing if mark.offset and mark.path in names]
+    return Listing(files, replaced, left_out, unseen=[], closed=_closed(log) if log.is_dir() else [])
 
 
 def check_log(log: Path) -> None:
@@ -199,6 +201,15 @@ def _in_folder(folder: Path) -> tuple[list[Path], list[str]]:
     )
     logs = sorted((name for name in names if _is_log(folder / name)), key=_age)
     return [folder / name for name in logs], [str(folder / name) for name in names if name not in set(logs)]
+
+
+def _closed(folder: Path) -> list[str]:
+    """The folders in a folder that are not looked into: links, which may lead round in a circle, and what cannot be read."""
+    closed: list[str] = []
+    for at, folders, _ in os.walk(folder, onerror=lambda error: closed.append(error.filename)):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        closed.extend(path for name in folders if os.path.islink(path := os.path.join(at, name)))
+    return sorted(closed)
 
 
 def _beside(log: Path) -> list[Path]:

@@ -76,6 +76,9 @@ class LogReader:
         self._knows_rotated = True
         self._tell(listing.replaced, _REPLACED)
         self._tell(listing.left_out, "is not a .jsonl, .ndjson or .parquet file; it is left out")
+        self._tell(
+            listing.closed, "is a link to a folder, or a folder that cannot be read; it is left out: watch that folder itself"
+        )
         self._marks = by_inode([*(file.mark for file in listing.files), *listing.unseen])
         self.waiting = []
         yield from self._by_time(listing.files)

@@ -236,6 +236,26 @@ class TestFilesSideBySide:
         assert [size // 100 for _, size in map(said.__getitem__, "1234")] == [1, 2, 1, 2]
 
 
+def test_a_folder_that_is_not_looked_into_is_named(folder: Log, monkeypatch: pytest.MonkeyPatch) -> None:
+    (elsewhere := folder.path.parent / "elsewhere").mkdir()
+    append(elsewhere / "b.jsonl", lines(2))
+    (folder.path / "linked").symlink_to(elsewhere)
+    (folder.path / ".hidden").symlink_to(elsewhere)
+    (shut := folder.path / "shut").mkdir()
+    append(folder.path / "a.jsonl", lines(1))
+    scandir = os.scandir
+
+    def denied(path: Any) -> Any:  # permissions do not stop root, who may run the tests
+        if Path(path) == shut:
+            raise PermissionError(13, "Permission denied", str(path))
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", denied)
+    assert folder.new() == ["1"]
+    why = "is a link to a folder, or a folder that cannot be read; it is left out: watch that folder itself"
+    assert folder.reader.remarks == [f"{folder.path / name} {why}" for name in ("linked", "shut")]
+
+
 def test_what_is_no_log_is_left_out_and_named(folder: Log) -> None:
     for name in ("a.jsonl.2.gz", "notes.txt", ".hidden.jsonl"):
         (folder.path / name).write_text(lines(1))
