@@ -209,7 +209,7 @@ def _past(run: SuiteRun, history: SuiteHistory, report: SkillCompletionReport) -
     """The skill's nights; of other suites those on the same benchmark, since others use the same task ids."""
     tonight = {each.skill_version for each in (*run.reports, *run.unreachable) if each.skill_id == report.skill_id}
     past = history.of(report.skill_id, report.skill_version, tonight)
-    return [night for night in past if not history.of_others or night.benchmark_id == report.benchmark_id]
+    return [night for night in past if not night.of_others or night.benchmark_id == report.benchmark_id]
 
 
 def _stored(past: Iterable[PastNight]) -> list[PastNight]:
@@ -254,7 +254,7 @@ def _skills(store: Store, night_id: str, evidence: SuiteEvidence) -> list[SkillN
                 past=unchanged,
                 pinned=_pinned(evidence, report),
                 lost=history.lost_by(past),
-                begins_anew=not unchanged and not history.of_others and any(night.good for night in _stored(past)),
+                begins_anew=not unchanged and any(night.good and not night.of_others for night in _stored(past)),
                 unread=_unread(past, judge_of(report), read),
                 run_id=run.run_id,
                 store=store.path,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from pathlib import PurePosixPath
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from eval_skills.core.nightly.evidence import BAD, POOLED, WATCHED, LostEvidence
 from eval_skills.core.store import Store, is_run_id
@@ -14,6 +14,9 @@ from eval_skills.core.store.effects import EffectPoint, effect_points
 from eval_skills.core.store.layout import is_to_come
 from eval_skills.core.store.missing import items_gone
 from eval_skills.engine.nightly.interruption import suites_of_nights
+
+if TYPE_CHECKING:
+    import pyarrow.dataset as ds
 
 Items = Literal["stored", "pruned", "gone"]
 
@@ -23,7 +26,8 @@ class PastNight:
     """A skill's row of an earlier night. `judge` is None where no model judged, or it is unknown.
 
     `items` says whether its items are stored, were deleted by `--keep-days`, or are gone although nothing of ours deleted them.
-    `known` is whether the night found anything out about the skill, and `lost` what counted as lost after it.
+    `known` is whether the night found anything out about the skill, and `lost` what counted as lost after it. `of_others`: it is
+    a night of another suite, which the skill is compared with until it has a good night in its own.
     """
 
     night_id: str
@@ -37,6 +41,7 @@ class PastNight:
     items: Items = "stored"
     known: bool = True
     lost: LostEvidence | None = None
+    of_others: bool = False
 
     @property
     def skill_key(self) -> str:
@@ -70,7 +75,7 @@ class SuiteHistory:
 
     `points` are the completion rates of every night by ``id@version``, oldest first. `last` are the skills of the suite's last
     night that had any, also those that were gone in it. `effects` are the differences that an Agent Skill made in each night,
-    oldest first. `of_others`: the suite has no nights of its own, and these are those of others.
+    oldest first.
     `to_come` is the last night of the suite that is dated in the future, by a clock that was wrong; it is not among `nights`.
     Nor are those of `unrecorded`, whose rows landed and are gone or damaged.
     """
@@ -79,7 +84,6 @@ class SuiteHistory:
     points: dict[str, list[tuple[str, float]]] = field(default_factory=dict)
     last: list[LastNight] = field(default_factory=list)
     effects: list[EffectPoint] = field(default_factory=list)
-    of_others: bool = False
     to_come: str | None = None
     unrecorded: list[str] = field(default_factory=list)
 
@@ -108,7 +112,7 @@ class SuiteHistory:
 
     def lost_by(self, past: Sequence[PastNight]) -> LostEvidence | None:
         """What the skill with this past lost in an earlier night, and has not got back since."""
-        return None if self.of_others else next((night.lost for night in reversed(past) if night.known), None)
+        return next((night.lost for night in reversed(past) if night.known and not night.of_others), None)
 
     def needed(self) -> set[str]:
         """The runs that later nights are compared with."""
@@ -135,25 +139,36 @@ def suite_history(store: Store, suite: str, before: str | None = None, *, begins
     """The suite's history, from the table of nights, or of those `before` a night; of one that `begins` now, all are before
     it, unless a clock was wrong, be it by seconds.
 
-    One that never ran, which may be another one under a new name, has the nights of all suites of the store (`of_others`).
+    A skill without a good night in it has the nights of other suites, too: the suite may be another one under a new name.
     """
-    nights_of_suite = _rows(store, suite)
+    import pyarrow.dataset as ds
+
+    nights_of_suite = _rows(store, ds.field("suite") == suite)
     later = {row["night_id"] for row in nights_of_suite if before is not None and row["night_id"] >= before}
     to_come = max(later if begins else filter(is_to_come, later), default=None)
     own = [row for row in nights_of_suite if before is None or row["night_id"] < before]
-    rows = own or [row for row in _rows(store, None) if before is None or row["night_id"] < before]
-    nights = _past_nights(store, rows)
-    unrecorded = [] if before is None else _unrecorded(store, suite, sorted({row["night_id"] for row in own}), before)
-    if not own:
-        return SuiteHistory(nights=nights, of_others=True, to_come=to_come, unrecorded=unrecorded)
+    others = [row for row in _rows_of_others(store, suite, own) if before is None or row["night_id"] < before]
+    nights = [*_past_nights(store, own), *(replace(night, of_others=True) for night in _past_nights(store, others))]
     return SuiteHistory(
-        nights=nights,
-        points=_points(rows),
-        last=_last(rows),
-        effects=_effects(store, rows),
+        nights=sorted(nights, key=lambda night: night.night_id),
+        points=_points(own),
+        last=_last(own),
+        effects=_effects(store, own),
         to_come=to_come,
-        unrecorded=unrecorded,
+        unrecorded=[] if before is None else _unrecorded(store, suite, sorted({row["night_id"] for row in own}), before),
     )
+
+
+def _rows_of_others(store: Store, suite: str, own: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The rows of other suites, of the skills without a good night in the `own` rows of the suite: of all where it had none."""
+    import pyarrow.dataset as ds
+
+    good = {row["skill_id"] for row in own if row["verdict"] not in BAD}
+    lacking = {row["skill_id"] for row in own} - good - {None}
+    if good and not lacking:
+        return []
+    of_others = ds.field("suite") != suite
+    return _rows(store, of_others & ds.field("skill_id").isin(list(lacking)) if good else of_others)
 
 
 def _unrecorded(store: Store, suite: str, nights: Sequence[str], before: str) -> list[str]:
@@ -220,10 +235,7 @@ def needed_runs(store: Store) -> set[str]:
     return needed
 
 
-def _rows(store: Store, suite: str | None) -> list[dict[str, Any]]:
-    import pyarrow.dataset as ds
-
-    condition = None if suite is None else ds.field("suite") == suite
+def _rows(store: Store, condition: ds.Expression | None) -> list[dict[str, Any]]:
     return list(store.tables.dataset("nights").to_table(filter=condition).sort_by("night_id").to_pylist())
 
 

@@ -11,11 +11,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from eval_skills.core.nightly.classification import classify
+from eval_skills.core.nightly.evidence import Classification, NightVerdict
 from eval_skills.engine.nightly.events import record_night
 from eval_skills.engine.nightly.evidence import SuiteRun
 from eval_skills.engine.nightly.execution import suite_outcome
 from eval_skills.engine.nightly.history import PastNight, SuiteHistory, compared, needed_runs, suite_history
-from eval_skills.engine.nightly.summary import NightSummary
+from eval_skills.engine.nightly.summary import NightSummary, SkillOutcome, SuiteOutcome
 from tests.engine.nightly.made_nights import BROKEN, FINE, SUITE, TASKS, Nights, Outcome, told, verdicts
 
 
@@ -161,6 +162,29 @@ def test_a_suite_that_never_ran_is_compared_with_the_nights_of_its_skills_in_oth
     )
     (found,) = classify("tonight", nights.evidence(other)[0].skills, {})
     assert (found.verdict, found.left_open) == ("new", False), "other tasks of the same benchmark are no change of this suite"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", ["skill down", "did not run", "suspect", "beside a good one"])
+def test_a_renamed_suite_is_compared_with_others_until_it_has_a_good_night_of_its_own(nights: Nights, first: str) -> None:
+    renamed = SUITE.model_copy(update={"name": "renamed"})
+    nights.night(FINE)
+    day = next(nights.days)
+    run = nights.run(dict.fromkeys(TASKS, "i"), day, renamed)
+    (down,) = run.unreachable
+    verdict: NightVerdict = "suspect" if first == "suspect" else "failed"
+    outcomes = [SkillOutcome(report=down, classification=Classification(verdict=verdict, explanation="an outage"))]
+    if first == "beside a good one":
+        good = Classification(verdict="new", explanation="nothing to compare with yet")
+        outcomes.append(SkillOutcome(report=down.model_copy(update={"skill_id": "neighbour"}), classification=good))
+    ended = SuiteOutcome(name="renamed", run_id=run.run_id, benchmark_id="sums", skills=outcomes)
+    if first == "did not run":
+        ended = SuiteOutcome(name="renamed", run_id=None, failures=["no such folder"])
+    record_night(nights.store, NightSummary(night_id=f"202601{day:02}T000000Z-9999", store="s", suites=[ended]))
+    worse = nights.night(FINE | dict.fromkeys(TASKS[:9], "f"), FINE | dict.fromkeys(TASKS[:9], "ffffff"), suite=renamed)
+    assert verdicts(worse) == ["regressed"]
+    assert verdicts(nights.night(FINE, suite=renamed)) == ["recovered"], "what was lost under the new name is remembered"
+    assert {night.of_others for night in suite_history(nights.store, "renamed").nights} == {False}, "it has nights of its own now"
 
 
 def test_a_skill_that_could_not_be_reached_before_is_only_new(nights: Nights) -> None:
