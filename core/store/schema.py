@@ -228,8 +228,9 @@ NIGHT_SCHEMA = _schema(
     (pa.list_(_TEXT), "changed"),
     (_TEXT, "judge"),
 )
-"""One row per suite and skill of a night; a suite that could not run has one row without a skill, verdict ``failed``; a skill
-that the suite had in its last night and does not have in this one has a row with the verdict ``gone``, and no run.
+"""One row per suite and skill of a night; a suite that could not run, or in which something else failed though its skills were
+judged, has one row without a skill, verdict ``failed``; a skill that the suite had in its last night and does not have in this
+one has a row with the verdict ``gone``, and no run.
 
 `good` is the skill's: it ran, and neither regressed nor is suspect (versions before 5: no skill of the suite did). `baseline` is
 the pinned one as it was given. `mean_difference` and `adjusted_p` compare with its good nights (before 5: with the last one).

@@ -109,15 +109,17 @@ def prune_old_items(store: Store, keep_days: int, pinned: set[str]) -> Pruned:
 
 
 def _rows(suite: SuiteOutcome) -> list[dict[str, Any]]:
+    """A row for each skill, and one without a skill where no other shows that something could not run."""
     shared = {
         "suite": suite.name,
         "run_id": suite.run_id,
         "benchmark_id": suite.benchmark_id,
         "baseline": suite.baseline,
     }
-    if not suite.skills and not suite.gone:
-        return [shared | {"good": False, "verdict": "failed", "explanation": "; ".join(suite.failures)}]
-    return [shared | _row(skill) for skill in suite.skills] + [shared | _gone_row(last) for last in suite.gone]
+    rows = [shared | _row(skill) for skill in suite.skills] + [shared | _gone_row(last) for last in suite.gone]
+    if not all(row["good"] for row in rows) or (rows and not suite.failures):
+        return rows
+    return [*rows, shared | {"good": False, "verdict": "failed", "explanation": "; ".join(suite.failures)}]
 
 
 def _gone_row(last: LastNight) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from eval_skills.engine.nightly.events import record_night
 from eval_skills.engine.nightly.evidence import SuiteRun
 from eval_skills.engine.nightly.execution import suite_outcome
 from eval_skills.engine.nightly.history import PastNight, SuiteHistory, compared, needed_runs, suite_history
+from eval_skills.engine.nightly.request import Suite
 from eval_skills.engine.nightly.summary import NightSummary, SkillOutcome, SuiteOutcome
 from tests.engine.nightly.made_nights import BROKEN, FINE, SUITE, TASKS, Nights, Outcome, told, verdicts
 
@@ -258,6 +259,21 @@ def test_a_baseline_that_is_not_there_is_a_failure_of_the_suite_and_hides_nothin
 
 
 OTHER = SUITE.model_copy(update={"name": "others"})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "suite", [SUITE, SUITE.model_copy(update={"baseline": "20250101T000000Z-0000"})], ids=["fine", "no baseline"]
+)
+def test_the_table_of_nights_is_good_exactly_where_the_suite_is(nights: Nights, suite: Suite) -> None:
+    nights.night(FINE)
+    ended = nights.night(FINE, suite=suite)
+    rows = nights.store.nights().query("night_id > '20260102'").to_dict("records")
+    assert {row["good"] for row in rows if row["skill_id"] == "adder"} == {True}, "later nights may be compared with it"
+    assert all(row["good"] for row in rows) is ended.good is (suite is SUITE)
+    said = [(row["verdict"], row["explanation"], row["run_id"]) for row in rows if pd.isna(row["skill_id"])]
+    assert said == [("failed", failure, ended.run_id) for failure in ended.failures]
+    assert nights.night(FINE).last_good == ended.run_id, "the next night is compared with it"
 
 
 @pytest.mark.slow
