@@ -309,6 +309,7 @@ class Tables:
         target = f"{self.root}/{relative}"
         record_digest(self._layout, relative, digest_of_file(scratch))
         replace_durably(scratch, Path(target))
+        self._left_out.discard(target)  # what was damaged there is gone
         for above in Path(target).parents[1:3]:  # a process that was stopped may not have synced them
             sync_folder(above)
         return target

@@ -13,7 +13,7 @@ from eval_skills.core.store import Store, is_run_id
 from eval_skills.core.store.effects import EffectPoint, effect_points
 from eval_skills.core.store.layout import is_to_come
 from eval_skills.core.store.missing import items_gone
-from eval_skills.engine.nightly.interruption import suites_of_nights
+from eval_skills.engine.nightly.interruption import recorded_nights, suites_of_nights
 
 if TYPE_CHECKING:
     import pyarrow.dataset as ds
@@ -179,9 +179,8 @@ def _unrecorded(store: Store, suite: str, nights: Sequence[str], before: str) ->
     if store.layout.address is not None:
         return []  # see `missing_files`
     landed = {PurePosixPath(file).stem for file in store.tables.known_digests() if file.startswith("nights/")}
-    read = set(store.tables.dataset("nights").to_table(columns=["night_id"])["night_id"].to_pylist())
     since = "" if len(nights) < POOLED else nights[-POOLED]
-    lost = sorted(night for night in landed - read if is_run_id(night) and since < night < before)
+    lost = sorted(night for night in landed - recorded_nights(store) if is_run_id(night) and since < night < before)
     if not lost:
         return []
     suites: dict[str, set[str]] = {}

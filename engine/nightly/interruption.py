@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -63,7 +63,7 @@ def interrupted_night(store: Store, wanted: str, asked: SuitesAsked) -> str:
     Raises:
         UsageError: there is none, several begin like that, it has been recorded, or it is of other suites.
     """
-    recorded = store.tables.files("nights").keys()
+    recorded = recorded_nights(store)
     nights = (night for _, manifest in _manifests(store) if (night := manifest.provenance.get("night")) not in {None, *recorded})
     if wanted == LATEST:
         refused = None
@@ -97,6 +97,11 @@ def _night_named(store: Store, wanted: str, recorded: Collection[str]) -> str:
     return every[only_one(wanted, interrupted, f"the interrupted nights of {store.path}")]
 
 
+def recorded_nights(store: Store) -> Set[str]:
+    """The nights whose rows are there, as they were written. One of which they are gone or damaged can be recorded again."""
+    return store.tables.sound_files("nights").keys()
+
+
 def _nights_of_runs(store: Store) -> dict[str, str]:
     return {
         run_id: str(night) for run_id, manifest in _manifests(store) if (night := manifest.provenance.get("night")) is not None
@@ -121,7 +126,7 @@ def held(store: Store, night_id: str) -> Iterator[None]:
         UsageError: another process goes on with it, or has recorded it since it was planned.
     """
     with night_lock(store, night_id):
-        if night_id in store.tables.files("nights"):
+        if night_id in recorded_nights(store):
             raise _recorded(night_id)
         yield
 
@@ -137,7 +142,7 @@ def night_begun_by(flow_run_id: str, store: Store, since: datetime) -> str | Non
     for run_id, night in own:
         wait_for_writer(store, run_id)
         wait_until_free(partial(night_lock, store, night))
-    recorded = store.tables.files("nights").keys()
+    recorded = recorded_nights(store)
     return next((str(night) for _, night in own if night not in recorded), None)
 
 
@@ -168,7 +173,7 @@ def begun_runs(store: Store, night_id: str) -> BegunRuns:
 def runs_to_resume(store: Store) -> set[str]:
     """The landed runs of nights that were interrupted, or go on; not of a suite that was evaluated in a later night since."""
     nights = store.tables.dataset("nights").to_table(columns=["night_id", "suite", "run_id"]).to_pylist()
-    recorded = store.tables.files("nights").keys()
+    recorded = recorded_nights(store)
     since: dict[str, str] = {}
     for row in nights:
         if row["run_id"] is not None:

@@ -19,6 +19,7 @@ from eval_skills.engine.evaluation import resume
 from eval_skills.engine.evaluation.session import manifest_of
 from eval_skills.engine.nightly.events import prune_old_items, record_night
 from eval_skills.engine.nightly.execution import record
+from eval_skills.engine.nightly.history import suite_history
 from eval_skills.engine.nightly.interruption import (
     FLOW_RUN,
     SuitesAsked,
@@ -60,6 +61,22 @@ def store(make_plan_of: MakePlan) -> Store:
 )
 def test_the_night_that_is_meant(store: Store, wanted: str, night: str) -> None:
     assert interrupted_night(store, wanted, ASKED) == night
+
+
+@pytest.mark.filterwarnings("ignore:left out")
+def test_a_night_whose_rows_are_damaged_is_recorded_again(store: Store) -> None:
+    for night in (FIRST, SECOND):
+        record_night(store, NightSummary(night_id=night, store="s", suites=[SuiteOutcome(name="s", run_id=None, failures=["x"])]))
+    path = Path(store.tables.files("nights")[FIRST])
+    path.write_bytes(path.read_bytes()[:-9])
+    assert suite_history(store, "s", before="20260103T000000Z-0000").unrecorded == [FIRST]
+    for wanted in (FIRST, "latest"):
+        assert interrupted_night(store, wanted, ASKED) == FIRST
+    with held(store, FIRST):
+        record_night(store, NightSummary(night_id=FIRST, store="s", suites=[SuiteOutcome(name="s", run_id=None, failures=["y"])]))
+    assert suite_history(store, "s", before="20260103T000000Z-0000").unrecorded == [], "in the same process, too"
+    with pytest.raises(UsageError, match="is finished and recorded"), held(store, FIRST):
+        pass
 
 
 def test_what_fits_several_nights_or_none_is_refused(store: Store) -> None:
