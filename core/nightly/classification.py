@@ -145,6 +145,10 @@ def _settled(skill: SkillNight, fresh: FreshRuns | None) -> Classification:
     if fresh is None:
         return _unchanged(skill)
     moved = skill.moved()
+    if fresh.of_other_files:
+        words = f"could not be judged: {_named(moved)} moved, and fresh runs did not confirm it, but the skill's files changed "
+        words += "before them; later nights are not compared with this one"
+        return Classification(verdict="suspect", explanation=words, tasks=moved, left_open=True)
     return Classification(verdict="flaky", explanation=f"{_named(moved)} moved, and fresh runs did not confirm it", tasks=moved)
 
 

@@ -155,12 +155,14 @@ class SkillNight:
 class FreshRuns:
     """The fresh runs of the tasks that moved; `tallies` is None where they could not be made, and `problem` says why.
 
-    `remarks` are what else their run says of itself.
+    `remarks` are what else their run says of itself. `of_other_files`: the skill's files changed after the run that they are to
+    confirm, as before a night is continued: what they do not confirm is not refuted.
     """
 
     tallies: Tallies | None
     run_id: str | None = None
     problem: str = ""
+    of_other_files: bool = False
     remarks: Sequence[str] = ()
 
 
@@ -170,7 +172,7 @@ class Classification:
 
     Of a regression that was found tonight, `rule` is the rule that fired, `began` the night from which on it holds, and `changed`
     what changed then. `left_open`: the skill could not be judged, for items without a verdict, or since every task, or what
-    judges it, changed.
+    judges it, changed, or its files did before the fresh runs.
     """
 
     verdict: NightVerdict

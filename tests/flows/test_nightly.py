@@ -17,6 +17,7 @@ import pytest
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.store import Store
 from eval_skills.engine.nightly.execution import finish_night_without_prefect
+from eval_skills.engine.nightly.plan import NightPlan
 from eval_skills.engine.nightly.request import NightlyRequest
 from eval_skills.engine.nightly.summary import NightSummary, NoSuiteRan
 from eval_skills.flows import nightly
@@ -162,6 +163,30 @@ def test_a_night_that_is_stopped_while_it_is_announced_is_announced_by_its_resum
     assert project.store.nights()["night_id"].nunique() == 2
     with pytest.raises(UsageError, match="no night"):
         project.night(resume="latest")
+
+
+@pytest.mark.slow
+def test_a_skill_that_was_repaired_before_its_night_is_continued_is_not_called_flaky(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project.night()
+    project.mood(t3="wrong")
+
+    def killed(*_: Any) -> None:
+        raise RuntimeError("killed")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(NightPlan, "confirmation", killed)
+        with pytest.raises(RuntimeError, match="killed"):
+            project.night()
+    project.mood()
+    summary = project.night(resume="latest")
+    (skill,) = summary.suites[0].skills
+    assert (skill.classification.verdict, summary.gate_passed, skill.good) == ("suspect", False, False)
+    assert skill.classification.explanation == (
+        "could not be judged: t3 moved, and fresh runs did not confirm it, but the skill's files changed before them; "
+        "later nights are not compared with this one"
+    )
 
 
 @pytest.mark.slow

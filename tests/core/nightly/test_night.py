@@ -252,6 +252,13 @@ def test_fresh_runs_without_a_verdict_leave_open_what_they_would_confirm_if_they
     assert "eval --resume 20260102T000100Z-0003 --retry-errors" in found.explanation
 
 
+@pytest.mark.parametrize(("again", "verdict"), [("pppppp", "suspect"), ("ffffff", "regressed")])
+def test_fresh_runs_of_changed_files_may_confirm_and_refute_nothing(again: str, verdict: str) -> None:
+    fresh = FreshRuns(tallies=night({"t3": again}).tallies, of_other_files=True)
+    (found,) = classify(NIGHT, [skill_night(ONE_BROKEN, each(20, "p"))], {0: fresh})
+    assert (found.verdict, found.left_open) == (verdict, verdict == "suspect")
+
+
 @pytest.mark.parametrize(
     "skill",
     [
