@@ -115,8 +115,8 @@ def plan_night(request: NightlyRequest, flow_run_id: str | None = None, since: d
     The rest is planned, too, of a night that the flow run `flow_run_id`, made after `since`, began in an earlier process.
 
     Raises:
-        UserError: the file of suites cannot be used, or the store cannot be written to. An error in a single suite is found when
-            it runs, and does not stop the others.
+        UserError: the file of suites cannot be used, a baseline is a run of this night itself, or the store cannot be written to.
+            An error in a single suite is found when it runs, and does not stop the others.
     """
     store = Store(request.store if "://" in request.store else str(Path(request.store).resolve()))
     request = request.model_copy(update={"baseline": _whole_id(store, request.baseline)})
@@ -132,8 +132,16 @@ def plan_night(request: NightlyRequest, flow_run_id: str | None = None, since: d
         resumed = night_begun_by(flow_run_id, store, since)
     night_id = resumed or new_run_id()
     begun = BegunRuns() if resumed is None else begun_runs(store, resumed)
+    for baseline in (request.baseline, *(suite.baseline for suite in suites)):
+        if baseline in {*begun.suites.values(), *begun.confirmations.values()}:
+            raise UsageError(f"baseline {baseline} is a run of night {night_id} itself; {_OTHER_BASELINE}")
     histories = [suite_history(store, suite.name, before=night_id, begins=resumed is None) for suite in suites]
     return NightPlan(night_id, request, store, suites, histories, begun, flow_run_id)
+
+
+_OTHER_BASELINE = (
+    "name an earlier run by its id, or a JSON report (without a baseline the skills are compared with their good nights)"
+)
 
 
 def _whole_id(store: Store, baseline: str | None) -> str | None:
@@ -143,9 +151,6 @@ def _whole_id(store: Store, baseline: str | None) -> str | None:
         UsageError: it is ``latest``, which by the time of the comparison is a run of the night itself; or no run begins like it.
     """
     if baseline == LATEST:
-        raise UsageError(
-            "baseline latest: the latest run is one of the night's own; name an earlier run by its id, or a JSON report "
-            "(without a baseline the skills are compared with their good nights)"
-        )
+        raise UsageError(f"baseline latest: the latest run is one of the night's own; {_OTHER_BASELINE}")
     is_beginning = baseline is not None and names_run(baseline) and not is_run_id(baseline)
     return named_run(store, baseline) if baseline is not None and is_beginning else baseline

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import threading
@@ -28,7 +29,7 @@ from eval_skills.engine.nightly.interruption import (
     interrupted_night,
     night_begun_by,
 )
-from eval_skills.engine.nightly.plan import NightPlan
+from eval_skills.engine.nightly.plan import NightPlan, plan_night
 from eval_skills.engine.nightly.request import NightlyRequest
 from eval_skills.engine.nightly.summary import NightSummary, SuiteOutcome
 from eval_skills.reporting.stopping import going_on_words
@@ -77,6 +78,19 @@ def test_a_night_whose_rows_are_damaged_is_recorded_again(store: Store) -> None:
     assert suite_history(store, "s", before="20260103T000000Z-0000").unrecorded == [], "in the same process, too"
     with pytest.raises(UsageError, match="is finished and recorded"), held(store, FIRST):
         pass
+
+
+@pytest.mark.parametrize("where", ["of the night", "of the suite"])
+def test_a_night_is_not_continued_with_a_run_of_its_own_as_baseline(store: Store, tmp_path: Path, where: str) -> None:
+    own, earlier = SECOND.replace("T000000Z", "T000030Z"), FIRST.replace("T000000Z", "T000030Z")
+    file = tmp_path / "suites.json"
+    suite = {"name": "s", "skills": ["x"], "benchmark": "b", **({"baseline": own} if where == "of the suite" else {})}
+    file.write_text(json.dumps({"suites": [suite]}))
+    request = NightlyRequest(suites=str(file), store=store.path, resume=SECOND, baseline=own if where == "of the night" else None)
+    with pytest.raises(UsageError, match=f"^baseline {own} is a run of night {SECOND} itself; name an earlier run by its id"):
+        plan_night(request)
+    file.write_text(json.dumps({"suites": [suite | {"baseline": earlier}]}))
+    assert plan_night(request.model_copy(update={"baseline": None})).night_id == SECOND
 
 
 def test_what_fits_several_nights_or_none_is_refused(store: Store) -> None:
