@@ -94,8 +94,11 @@ class BackfillSession:
                 run_id = self._made(source, work, remarks, runs, failed)
             except NothingJudged as error:  # the judge may work for the next source
                 unusable.append(str(error).partition(";")[0])
-                failed += error.failed
-                continue
+                if (before := self._scored_before(source)) is None:
+                    failed += error.failed
+                    continue
+                run_id = before
+                failed += self._unjudged(before)
             except UserError as error:
                 unusable.append(str(error))
                 if (before := self._scored_before(source)) is None:
@@ -115,21 +118,29 @@ class BackfillSession:
     ) -> str:
         """The run of a source, made unless it exists. Items on which the judge failed are added to `failed`."""
         if self._request.mode == "rescore":
-            plan = plan_rescoring(self._request.rescoring(source.name))
-            remarks += [f"{source.name}: {remark}" for remark in plan.remarks]
-            if (judges := judges_of(plan.basis.scorings)) is not None:
-                judges.budget = self._budget  # the limit is for the whole call, not for each run
-            rescore(plan, concurrency=self._request.concurrency)
-            failed += self._unjudged(plan.run_id)
-            return plan.run_id
+            return self._rescored(source.name, remarks, failed)
         if self._request.mode == "recompute":
             if land_if_changed(self._store, source.name, self._reports(source.name), source.digest):
                 remarks.append(f"run {source.name} has other figures today; they landed beside its own")
             return source.name
+        made_now = len(runs)
         run_id = self._replayed(source, work, runs)
-        if any(report.summary.unjudged_items for report in self._reports(run_id)):
-            failed += self._unjudged(run_id)
+        if not self._is_unjudged(run_id):
+            return run_id
+        if len(runs) == made_now:  # an earlier call evaluated it: by now the judge may work
+            return self._rescored(run_id, remarks, failed)
+        failed += self._unjudged(run_id)
         return run_id
+
+    def _rescored(self, of: str, remarks: list[str], failed: list[ItemResult]) -> str:
+        """The scoring of a run's answers by what judges today, made unless it exists."""
+        plan = plan_rescoring(self._request.rescoring(of))
+        remarks += [f"{of}: {remark}" for remark in plan.remarks]
+        if (judges := judges_of(plan.basis.scorings)) is not None:
+            judges.budget = self._budget  # the limit is for the whole call, not for each run
+        rescore(plan, concurrency=self._request.concurrency)
+        failed += self._unjudged(plan.run_id)
+        return plan.run_id
 
     def _replayed(self, source: Source, work: PeriodWork, runs: list[RunSummary]) -> str:
         run_id = None if self._request.force else find_scored(self._store, source.moment, "replay", source.digest)
@@ -192,12 +203,20 @@ class BackfillSession:
         mode = self._request.mode
         if mode == "recompute":
             return source.name
-        return find_scored(self._store, source.moment, mode, source.digest)
+        run_id = find_scored(self._store, source.moment, mode, source.digest)
+        if mode == "rescore" or run_id is None or not self._is_unjudged(run_id):
+            return run_id
+        scoring = plan_rescoring(self._request.rescoring(run_id)).run_id  # what the judge failed was asked again since
+        return scoring if scoring in self._store.tables.files("items") else run_id
 
     def _scored_before(self, source: Source) -> str | None:
-        """The earlier rescoring of a source, used where it cannot be scored today; None where there is none."""
-        run_id = self._there(source) if self._request.mode == "rescore" and not self._request.force else None
+        """The earlier scoring of a source, used where it cannot be scored today; None where there is none."""
+        run_id = None if self._request.mode == "recompute" or self._request.force else self._there(source)
         return run_id if run_id in self._store.tables.files("items") else None
+
+    def _is_unjudged(self, run_id: str) -> bool:
+        """Whether the judge failed on an item of this run."""
+        return any(report.summary.unjudged_items for report in self._reports(run_id))
 
     def _unjudged(self, run_id: str) -> list[ItemResult]:
         return unjudged(results_of(self._store.item_table(run_id)))

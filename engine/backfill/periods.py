@@ -148,8 +148,9 @@ def digested(
         }
         digest = digest_of_json(content)
         before = known.get(digest)
-        # a revision never changes, but a run may get its benchmark, its secret or its judging model back
-        tried, unjudged = (before.problem, before.unjudged) if before and request.mode != "replay" else (None, 0)
+        # a revision never changes, but a run may get its benchmark or its secret back, and any of them its judging model
+        tried = before.problem if before and request.mode != "replay" else None
+        unjudged = before.unjudged if before else 0
         landed = before is not None and tried is None and not unjudged and not before.is_behind(last)
         landed = landed and replaced.isdisjoint(source.digest for source in sources)
         works.append(PeriodWork(period, tuple(sources), digest, landed=landed, tried=tried, unjudged=unjudged))

@@ -63,8 +63,6 @@ class BackfillSummary:
         count = plural(total, "item")
         periods = ", ".join(f"{period}: {items:,}" for period, items in self.unjudged.items())
         again = "the same call without --force" if self.request.force else "the same call"
-        if self.request.mode == "replay":
-            again = "eval-skills rescore RUN, with the run of that period,"
         said = one_line(self.judge_said, SAID_LENGTH)
         return f"judge: {count} could not be judged ({periods}): {said}; {again} asks about {'it' if one else 'them'} again"
 
