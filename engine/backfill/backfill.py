@@ -153,16 +153,20 @@ class BackfillSession:
             except UserError as error:
                 raise InputError(str(error).replace(str(tree), f"{repository.path}@{source.name[:12]}")) from None
         runs.append(summary)
+        self._budget.spent_usd += summary.judging_usd
         if summary.is_partial:
             again = "raise the limit to continue" if summary.stopped else "make the same call again to continue"
             raise RunError(f"run {summary.run_id} {summary.stop_line or 'stopped early'}; {again}")
+        if summary.out_of_budget:
+            again = "the same call judges the rest, and gets further with a higher limit"
+            raise RunError(f"run {summary.run_id}: {self._budget.shortage}, and not everything was judged; {again}")
         return summary.run_id
 
     def _evaluation(self, source: Source, work: PeriodWork, tree: Path, run_id: str | None) -> EvaluateRequest:
         if run_id is not None:
             names = ("store", "concurrency", "retries", "secrets", "allow_custom_code", *RunLimits.model_fields)
             kept = {name: getattr(self._request, name) for name in names}
-            return EvaluateRequest(**kept, resume=run_id, format=[])
+            return EvaluateRequest(**kept, resume=run_id, format=[], max_judge_cost=self._judging_left)
         provenance = {
             "mode": "replay",
             "repository": str(Path(self._request.skills_repo or "").resolve()),
@@ -172,9 +176,16 @@ class BackfillSession:
             "backfilledAt": datetime.now(UTC).isoformat(),
         }
         skills = [str(tree / self._request.skills_path)]
-        request = self._request.evaluation(skills=skills, origin="replay", provenance=provenance, at=source.moment)
+        own = {"skills": skills, "origin": "replay", "provenance": provenance, "at": source.moment}
+        request = self._request.evaluation(**own, max_judge_cost=self._judging_left)
         make_plan(request)  # so that a revision that cannot be evaluated does not make a failed flow run
         return request
+
+    @property
+    def _judging_left(self) -> float | None:
+        """What judging may still cost: the limit is for the whole call, not for each run. None: there is no limit."""
+        limit = self._budget.limit_usd
+        return None if limit is None else max(0.0, limit - self._budget.spent_usd)
 
     def _before(self, now: dict[Key, PeriodResult], place: int) -> dict[Key, PeriodResult]:
         """For every skill and benchmark of a period, the result of the last earlier period that has one."""

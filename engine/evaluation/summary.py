@@ -58,7 +58,8 @@ class RunSummary:
     `finished` and `planned` count items; they differ only for a run that stopped early. `skipped` counts the requested skills
     that could not be used. `flow_runs` and `task_runs` are what Prefect should have recorded. `decisions` say why a run that
     grew until it was decided has as many runs as it has. `judging` holds lines on what judging models did and cost;
-    `out_of_budget`: their cost limit was reached, and items were left unjudged. `unjudged` counts the items without a verdict
+    `judging_usd`: what this call counts against their cost limit, the check before the run included;
+    `out_of_budget`: that was reached, and items were left unjudged. `unjudged` counts the items without a verdict
     because of the judge, for any reason, `unsimulated` the conversations without an end because the model that plays the user
     failed. `part` says of a run that was asked a part of its benchmark how large that is. `gated`: it was asked whether every
     skill reaches `min_completion`, so that reports show it. `stopped` is the limit that left items.
@@ -83,6 +84,7 @@ class RunSummary:
     task_runs: int = 0
     decisions: list[Decision] = field(default_factory=list)
     judging: list[str] = field(default_factory=list)
+    judging_usd: float = 0.0
     out_of_budget: bool = False
     unjudged: int = 0
     unsimulated: int = 0
@@ -198,6 +200,7 @@ def summary_of(
         skipped=plan.skipped,
         decisions=plan.decisions,
         judging=_judging(plan, judges, reports) if has_judging else [],
+        judging_usd=0.0 if judges is None else judges.budget.spent_usd,
         out_of_budget=judges is not None and judges.budget.exhausted,
         unjudged=failed["judge"],
         unsimulated=failed["simulator"],

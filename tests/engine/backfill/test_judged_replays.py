@@ -11,12 +11,13 @@ from typing import Any
 
 import pytest
 
+from eval_skills.core.errors import RunError
 from eval_skills.core.store import Store
 from eval_skills.engine.backfill.summary import BackfillSummary
 from eval_skills.engine.evaluation.in_process import evaluate_in_process
 from eval_skills.engine.evaluation.resume import plan_for
 from tests.engine.backfill.backfills import backfill, shown
-from tests.scripted_model import ScriptedModel, failure, verdict
+from tests.scripted_model import Says, ScriptedModel, failure, verdict
 
 Replay = Callable[..., BackfillSummary]
 
@@ -91,3 +92,22 @@ def test_a_day_that_it_failed_altogether_keeps_its_answers(replay: Replay, model
     model.otherwise = verdict()
     again = replay()
     assert (rates(again), again.unjudged) == ([1.0, 1.0, 1.0], {})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("checked", "asked"), [pytest.param(False, 3, id="unchecked"), pytest.param(True, 4, id="checked-before-each-run")]
+)
+def test_what_judging_may_cost_is_a_limit_of_the_call_and_not_of_each_run(
+    replay: Replay, model: ScriptedModel, store: Store, checked: bool, asked: int
+) -> None:
+    """A reply costs 0.02 USD, as does a check, and 1.50 are set aside for a verdict: three fit, and each day alone would."""
+    model.otherwise = lambda asked: Says("OK") if "Reply with: OK" in asked.prompt else verdict()
+    told = r"what is left of --max-judge-cost 1\.55 \(\$1\.\d+\) does not pay for another request, and not everything was judged"
+    with pytest.raises(RunError, match=f"{told}; the same call judges the rest, and gets further with a higher limit"):
+        replay(maxJudgeCost=1.55, noJudgeCheck=not checked)
+    assert len(model.asked) == asked
+    assert store.comparisons()["period"].tolist() == ["2026-03-01"], "what was judged before is kept"
+    rest = replay()
+    assert (rates(rest), rest.up_to_date, rest.unjudged) == ([1.0, 1.0, 1.0], ["2026-03-01"], {})
+    assert sum("Reply with: OK" not in each.prompt for each in model.asked) == 6, "each answer was paid once"
