@@ -183,7 +183,14 @@ def _changes(manifest: Manifest | None, results: Sequence[ItemResult], basis: Sc
             f"{plural(len(changed), 'task')} changed since run {of} ({_named(changed)}): the answers are scored by what is "
             "expected today; where the input changed, they answer another question"
         )
+    if not any(_asked_a_model(result) for result in results):
+        return remarks
     return [*remarks, *_other_judge(recorded_request(manifest), basis, of)]
+
+
+def _asked_a_model(result: ItemResult) -> bool:
+    """Whether a model was to judge this item, be it by a reply from the cache."""
+    return result.judge_requests is not None or result.judge_tokens is not None or result.error_kind == "judge"
 
 
 def _other_judge(then: EvaluateRequest | None, basis: ScoringBasis, of: str) -> list[str]:

@@ -45,17 +45,23 @@ def dying_after(model: ScriptedModel, count: int, status: int = 401) -> None:
     model.otherwise = lambda asked: failure(status, "gone") if len(model.asked) > end else verdict()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("own", "said"),
     [
-        pytest.param({}, "llm.model not set then, openai/scripted now; llm.temperature not set then, 0.5 now", id="the-run-s"),
+        pytest.param({}, "llm.model openai/scripted then, openai/new now; llm.temperature not set then, 0.5 now", id="the-run-s"),
         pytest.param({"model": "openai/own"}, "llm.temperature not set then, 0.5 now", id="one-that-the-tasks-name"),
     ],
 )
 def test_another_judge_than_then_is_told(plan: Plan, write_tasks: Callable[..., str], own: dict[str, str], said: str) -> None:
     tasks = write_tasks(*ANSWERS, evaluator={**JUDGED["expectedOutput"], **own})
-    made = plan(llm={"temperature": 0.5, "apiBase": None}, tasks=tasks)
-    assert f"run {made.of} was judged with other settings: {said}" in made.remarks
+    rescore(first := plan(tasks=tasks))
+    made = plan(llm={"model": "openai/new", "temperature": 0.5}, tasks=tasks, runId=first.run_id)
+    assert f"run {first.run_id} was judged with other settings: {said}" in made.remarks
+
+
+def test_a_run_that_no_model_judged_had_no_settings(plan: Plan) -> None:
+    assert [remark for remark in plan().remarks if "other settings" in remark] == []
 
 
 @pytest.mark.slow
