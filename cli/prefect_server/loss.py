@@ -69,7 +69,7 @@ class Watch:
                 elif silent_since is None:
                     silent_since = asked
                 if problem is not None and (self._server.has_ended or monotonic() - asked > PERIOD_S or asked != silent_since):
-                    self._once(printed, f"{self._server.name} is silent ({problem}); the evaluation goes on")
+                    self._once(printed, f"{self._server.name} is silent ({problem}); the work goes on")
                 if silent_since is not None and (self._server.has_ended or monotonic() - silent_since >= PATIENCE_S):
                     settings.client.max_retries = 0
                     return

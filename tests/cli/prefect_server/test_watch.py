@@ -15,7 +15,7 @@ from eval_skills.cli.prefect_server import loss
 from eval_skills.cli.prefect_server.api_server import ApiServer
 from eval_skills.cli.prefect_server.loss import Watch
 
-SILENT, BACK = "is silent (HTTP 500); the evaluation goes on", "answers again"
+SILENT, BACK = "is silent (HTTP 500); the work goes on", "answers again"
 
 
 NOT_READY = 0
