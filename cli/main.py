@@ -10,15 +10,16 @@ import errno
 import os
 import signal
 import sys
+import warnings
 from collections.abc import Callable, Sequence
 from contextvars import copy_context
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, TextIO
 
 from eval_skills.cli.context import begin, briefly, current, printable
 from eval_skills.cli.streams import print_everywhere
-from eval_skills.core.errors import EvalSkillsError, RunError, UsageError, UserError
+from eval_skills.core.errors import EvalSkillsError, RunError, StoreWarning, UsageError, UserError
 from eval_skills.core.text import excerpt
 
 _NEVER_BLANK = frozenset(
@@ -40,6 +41,7 @@ class Terminated(KeyboardInterrupt):
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run one command and leave the process with its exit code."""
     print_everywhere()
+    warnings.showwarning = _show_warning
     for farewell in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(farewell) != signal.SIG_IGN:  # `nohup eval-skills … &` outlives its terminal
             signal.signal(farewell, _terminate)
@@ -99,6 +101,24 @@ def _blank(arguments: Sequence[str]) -> str | None:
     """The first option that must not be blank and is, as ``--skills ''`` or ``--skills=``."""
     joined = ((name, value) for name, sign, value in (each.partition("=") for each in arguments) if sign)
     return next((name for name, value in [*pairwise(arguments), *joined] if name in _NEVER_BLANK and not value.strip()), None)
+
+
+def _show_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    """A sentence about the store as the commands print it; of any other warning what Python does, with the line of code."""
+    if issubclass(category, StoreWarning):
+        current().remark(str(message))
+    else:
+        _as_python_does(message, category, filename, lineno, file, line)
+
+
+_as_python_does = warnings.showwarning
 
 
 def _terminate(*_: Any) -> None:

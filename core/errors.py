@@ -25,6 +25,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
@@ -34,6 +35,15 @@ if TYPE_CHECKING:
     from eval_skills.core.models import SkillResponse
     from eval_skills.core.models.result import ErrorKind
     from eval_skills.core.rate_limits.services import Throttled
+
+
+class StoreWarning(UserWarning):
+    """What was read of a store leaves something out, such as a damaged file; the message is a sentence for the user."""
+
+
+def warn_of_store(message: str) -> None:
+    """Warn of it, where no command prints such sentences itself."""
+    warnings.warn(message, StoreWarning, stacklevel=2)
 
 
 class EvalSkillsError(Exception):

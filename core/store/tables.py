@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -16,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import fs
 
-from eval_skills.core.errors import InputError, RunError
+from eval_skills.core.errors import InputError, RunError, warn_of_store
 from eval_skills.core.store.digests import digest_of_file, record_digest, recorded_digests
 from eval_skills.core.store.files import create, make_folder, replace_durably, sync_folder
 from eval_skills.core.store.layout import is_run_id, is_to_come
@@ -45,7 +44,7 @@ class Tables:
     def __init__(self, layout: Layout) -> None:
         self._layout = layout
         self.root = str(layout.root)
-        self.tell: Callable[[str], object] = warnings.warn
+        self.tell: Callable[[str], object] = warn_of_store
         """Called once with a sentence about every damaged file that was left out of what was read."""
         self.unlisted: dict[str, str] | None = None
         """Where it is a dict, a folder that cannot be listed is noted there, with what is wrong, and counts as empty: `verify`

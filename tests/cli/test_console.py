@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from eval_skills.cli.context import Invocation
+from tests.warm_command import WarmCommand
 
 
 class Abandoned(io.StringIO):
@@ -25,6 +26,18 @@ def test_a_reader_that_left_does_not_end_the_process(monkeypatch: pytest.MonkeyP
     console.print("nor this")
     with console.file as file:
         assert getattr(file, "name", None) == os.devnull
+
+
+def test_what_is_left_out_of_a_store_is_one_sentence_without_a_place_in_the_code(warm_command: WarmCommand) -> None:
+    """In a process of its own: what shows warnings is the whole process's."""
+    program = (
+        "import warnings\nfrom eval_skills.cli import main\nfrom eval_skills.core.errors import warn_of_store\n"
+        "def call(_):\n    warn_of_store('left out: items/a.parquet: damaged')\n    warnings.warn('of others')\n    return 0\n"
+        "main.call = call\nmain.main([])\n"
+    )
+    code, _, err = warm_command.python(program).output(60)
+    assert (code, err.splitlines()[0]) == (0, "left out: items/a.parquet: damaged")
+    assert "UserWarning: of others" in err.splitlines()[1]
 
 
 @pytest.mark.parametrize("name", ["say", "remark"])
