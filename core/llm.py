@@ -56,7 +56,7 @@ def load() -> Any:
 @cache
 def load_with_openai() -> Any:
     """The same, with the client by which it asks every server of OpenAI's protocol, whose import counts in no model's time."""
-    import_module("openai.resources.chat")
+    import_module("openai.resources.chat.completions")
     return load()
 
 

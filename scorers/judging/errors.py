@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 _NO_KEY = re.compile(r"missing credentials|api_key client option must be set|missing .*api key", re.IGNORECASE)
 _NO_PROVIDER = re.compile(r"LLM Provider NOT provided", re.IGNORECASE)
-_NO_COMPLETION = re.compile(r"invalid response from LLM endpoint|'choices' that is not a list", re.IGNORECASE)
+_NO_COMPLETION = re.compile(
+    r"invalid response from LLM endpoint|'choices' that is not a list|a response with no 'choices'", re.IGNORECASE
+)
 
 _NOT_CONNECTED = frozenset(
     {

@@ -40,7 +40,7 @@ def check(page: Path, folder: Path, command: Path, **variables: str) -> None:
             now = workplace.run(step.block)
             if step.output is not None:
                 assert lasting(now) == lasting(step.output.text), (
-                    f"{step.output.place}: python -m docs.refresh {page.name}\n{now}"
+                    f"{step.output.place}: python -m docs.refresh {step.output.place.partition(':')[0]}\n{now}"
                 )
     finally:
         workplace.close()
