@@ -14,6 +14,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from contextvars import copy_context
 from dataclasses import replace
+from functools import cache
 from itertools import pairwise
 from typing import Any, TextIO
 
@@ -111,14 +112,19 @@ def _show_warning(
     file: TextIO | None = None,
     line: str | None = None,
 ) -> None:
-    """A sentence about the store as the commands print it; of any other warning what Python does, with the line of code."""
+    """A sentence about the store as the commands print it, once; of any other warning what Python does, with the line of code."""
     if issubclass(category, StoreWarning):
-        current().remark(str(message))
+        _said_of_store(str(message))
     else:
         _as_python_does(message, category, filename, lineno, file, line)
 
 
 _as_python_does = warnings.showwarning
+
+
+@cache
+def _said_of_store(sentence: str) -> None:
+    current().remark(sentence)
 
 
 def _terminate(*_: Any) -> None:

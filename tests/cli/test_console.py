@@ -32,7 +32,8 @@ def test_what_is_left_out_of_a_store_is_one_sentence_without_a_place_in_the_code
     """In a process of its own: what shows warnings is the whole process's."""
     program = (
         "import warnings\nfrom eval_skills.cli import main\nfrom eval_skills.core.errors import warn_of_store\n"
-        "def call(_):\n    warn_of_store('left out: items/a.parquet: damaged')\n    warnings.warn('of others')\n    return 0\n"
+        "def call(_):\n    warnings.simplefilter('always')\n    for _ in range(2):\n"
+        "        warn_of_store('left out: items/a.parquet: damaged')\n    warnings.warn('of others')\n    return 0\n"
         "main.call = call\nmain.main([])\n"
     )
     code, _, err = warm_command.python(program).output(60)
