@@ -85,9 +85,8 @@ def said_by(error: Exception) -> str:
 
 def is_too_long(error: Exception) -> bool:
     """Whether the prompt does not fit into the model, by the class of the error, its code or its HTTP status."""
-    told = {type(error).__name__, str(getattr(error, "code", None))}
     is_large = getattr(error, "status_code", None) == 413
-    return is_large or bool({"ContextWindowExceededError", "context_length_exceeded"} & told)
+    return is_large or bool(_class_and_code(error) & {"ContextWindowExceededError", "context_length_exceeded"})
 
 
 def is_declined(error: Exception) -> bool:
@@ -95,8 +94,11 @@ def is_declined(error: Exception) -> bool:
 
     The library looks for the code in the words of an error, which no longer have it since version 3 of OpenAI's client.
     """
-    declined = {"ContentPolicyViolationError", "content_policy_violation", "content_filter"}
-    return bool(declined & {type(error).__name__, str(getattr(error, "code", None))})
+    return bool(_class_and_code(error) & {"ContentPolicyViolationError", "content_policy_violation", "content_filter"})
+
+
+def _class_and_code(error: Exception) -> set[str]:
+    return {type(error).__name__, str(getattr(error, "code", None))}
 
 
 def response_headers(error: Exception) -> dict[str, str]:

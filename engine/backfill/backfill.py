@@ -166,7 +166,7 @@ class BackfillSession:
         if run_id is not None:
             names = ("store", "concurrency", "retries", "secrets", "allow_custom_code", *RunLimits.model_fields)
             kept = {name: getattr(self._request, name) for name in names}
-            return EvaluateRequest(**kept, resume=run_id, format=[], max_judge_cost=self._judging_left)
+            return EvaluateRequest(**kept, resume=run_id, format=[], max_judge_cost=self._budget.left_usd)
         provenance = {
             "mode": "replay",
             "repository": str(Path(self._request.skills_repo or "").resolve()),
@@ -177,15 +177,9 @@ class BackfillSession:
         }
         skills = [str(tree / self._request.skills_path)]
         own = {"skills": skills, "origin": "replay", "provenance": provenance, "at": source.moment}
-        request = self._request.evaluation(**own, max_judge_cost=self._judging_left)
+        request = self._request.evaluation(**own, max_judge_cost=self._budget.left_usd)
         make_plan(request)  # so that a revision that cannot be evaluated does not make a failed flow run
         return request
-
-    @property
-    def _judging_left(self) -> float | None:
-        """What judging may still cost: the limit is for the whole call, not for each run. None: there is no limit."""
-        limit = self._budget.limit_usd
-        return None if limit is None else max(0.0, limit - self._budget.spent_usd)
 
     def _before(self, now: dict[Key, PeriodResult], place: int) -> dict[Key, PeriodResult]:
         """For every skill and benchmark of a period, the result of the last earlier period that has one."""

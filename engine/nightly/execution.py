@@ -131,17 +131,18 @@ def confirmed(
         for of, report, tasks in moved.values()
     ]
     done = evaluate(asked)
-    return {
-        index: replace(found := _fresh(of, report.skill_key, each), of_other_files=_of_other_files(night, of, report, found))
-        for (index, (of, report, _)), each in zip(moved.items(), done, strict=True)
-    }, done
+    fresh: dict[int, FreshRuns] = {}
+    for (index, (of, report, _)), each in zip(moved.items(), done, strict=True):
+        found = _fresh(of, report.skill_key, each)
+        fresh[index] = replace(found, of_other_files=_of_other_files(night, of, report, found))
+    return fresh, done
 
 
 def _of_other_files(night: NightPlan, of: SuiteEvidence, report: SkillCompletionReport, fresh: FreshRuns) -> bool:
     """Whether files of the skill changed between the answers of a run that an earlier process began and the fresh runs."""
     run_id = of.run.run_id
     if run_id is None or fresh.run_id is None or run_id not in night.begun.suites.values():
-        return False  # of a night that goes through, what a skill writes into its own folder is no change
+        return False  # within one process a skill may write into its own folder, which is not a change of the skill
     names = ("skill_id", "skill_version", "skill_digest")
     rows = night.store.tables.rows("items", names, {run_id, fresh.run_id})
     skill = (report.skill_id, report.skill_version)

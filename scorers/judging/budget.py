@@ -48,10 +48,15 @@ class Budget:
         self._lock = Lock()
 
     @property
+    def left_usd(self) -> float | None:
+        """What is not spent yet, never below 0; None where there is no limit."""
+        return None if self.limit_usd is None else max(0.0, self.limit_usd - self.spent_usd)
+
+    @property
     def shortage(self) -> str:
         """What is left, where no other request fits into it."""
-        limit = self.limit_usd or 0.0
-        return f"what is left of {_OPTION} {limit:g} (${max(0.0, limit - self.spent_usd):.4f}) does not pay for another request"
+        left, limit = self.left_usd or 0.0, self.limit_usd or 0.0
+        return f"what is left of {_OPTION} {limit:g} (${left:.4f}) does not pay for another request"
 
     @asynccontextmanager
     async def reserving(self, usd: float | None) -> AsyncIterator[Reservation]:

@@ -249,7 +249,7 @@ def _foreign(event: dict[str, Any], transcript: Transcript) -> bool:
 
 
 def _note_mentions(event: dict[str, Any], transcript: Transcript) -> None:
-    """Note the calls that a line of the log speaks of, whether they are told or not."""
+    """Note every call that a line of the log mentions, whether or not it was reported as one."""
     spoken_of = [_name_of(raw) for each in _within(event) for raw in _calls_of(each)]
     if _means_a_call(event.get("type")):
         spoken_of.append(tool_call_of(event).name)

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from eval_skills.core.errors import JudgeError
+from eval_skills.core.llm import load
+from eval_skills.scorers.judging import provider
 from tests.scorers.judging.asking import PRICED, Settings, asked, code_of, question
 from tests.scripted_model import Says, ScriptedModel, failure, verdict
 
@@ -44,6 +46,11 @@ async def test_p86_a_call_of_a_tool_is_no_verdict(
 async def test_without_a_call_the_reason_to_stop_changes_nothing(model: ScriptedModel, settings: Settings) -> None:
     model.otherwise = Says(VERDICT, finish="tool_calls")
     assert (await asked(settings().judges)).reply.reasoning == "r"
+
+
+def test_a_refusal_is_found_where_earlier_versions_of_the_library_keep_it() -> None:
+    message = load().Message(content="x", provider_specific_fields={"refusal": "I cannot"})
+    assert provider._refusal(message) == "I cannot"
 
 
 @pytest.mark.parametrize("content", [None, VERDICT])
