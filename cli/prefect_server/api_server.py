@@ -424,5 +424,8 @@ def cause_in(log: Path | None) -> str:
     """Why a server did not start, by its log, and what to do: the last exception there, else the last line."""
     text = log.read_text(encoding="utf-8", errors="replace").strip() if log and log.exists() else ""
     cause = (_ERROR.findall(text) or text.splitlines() or ["it says nothing"])[-1]
-    remedy = f"end what else uses PREFECT_HOME ({prefect_home()}), or set it to another folder, and try again"
+    if cause.startswith(("ImportError: ", "ModuleNotFoundError: ")):
+        remedy = "a package that it needs is missing, or of another version than it expects; install eval-skills again"
+    else:
+        remedy = f"end what else uses PREFECT_HOME ({prefect_home()}), or set it to another folder, and try again"
     return f"{cause}; its log is {log}; {remedy}"

@@ -161,6 +161,14 @@ def test_a_server_that_did_not_start_says_why(home: Path, log: str, cause: str) 
     assert said.startswith(f"{cause}; its log is {home / 'server.log'}; end what else uses PREFECT_HOME ({home}), or")
 
 
+def test_a_server_whose_packages_do_not_fit_asks_for_them_and_not_for_another_home(home: Path) -> None:
+    cause = "ModuleNotFoundError: No module named 'sqlalchemy.dialects.postgresql.operators'"
+    (home / "server.log").write_text(f"Traceback (most recent call last):\n{cause}\n")
+    said = cause_in(home / "server.log")
+    assert said.startswith(f"{cause}; its log is {home / 'server.log'}; a package that it needs is missing")
+    assert "PREFECT_HOME" not in said
+
+
 @pytest.mark.parametrize("kind", ["file", "below-a-file", "profiles-folder", "profiles-broken"])
 def test_a_prefect_home_that_cannot_be_used_is_refused(home: Path, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     (home / "file").touch()
