@@ -94,7 +94,7 @@ def test_skills(skills: Any, message: str) -> None:
         pytest.param([{**TASK, "timeoutMs": "5"}], r"tasks\[0\]: timeoutMs: give a whole number; got \"5\"", id="wrong-type"),
         pytest.param([{**TASK, "evaluator": "exat"}], r"tasks\[0\]: evaluator: unknown scorer 'exat'", id="unknown-scorer"),
         pytest.param([{"input": 1, "expected": {"output": 3}}], "to compare with this dict itself, give it as", id="agents-key"),
-        pytest.param(pd.DataFrame({"input": pd.to_datetime(["2026-01-01"]), "expected": [1]}), r"a pandas\..*Timestamp", id="date"),
+        pytest.param(pd.DataFrame({"input": pd.to_datetime(["2026-01-01"]), "expected": [1]}), "pandas.*Timestamp", id="date"),
         pytest.param(pd.DataFrame({"input": [1], "expected": [np.nan]}), "nothing is expected of the answer", id="empty-cell"),
         pytest.param(
             [{**TASK, "evaluator": "pii"}],
