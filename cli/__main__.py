@@ -6,9 +6,14 @@ import gc
 import os
 import sys
 
+from eval_skills import UNSUPPORTED
+
 
 def main() -> None:
-    """Import the command line, and run one command."""
+    """Import the command line, and run one command; on Windows, say where it runs, and exit with 2."""
+    if sys.platform == "win32":
+        print(f"eval-skills: {UNSUPPORTED}", file=sys.stderr)
+        raise SystemExit(2)
     try:
         from eval_skills.cli.main import main as called
     except KeyboardInterrupt:

@@ -5,6 +5,7 @@ tasks, `compare` compares two evaluations, `skill_effect` an agent with an Agent
 `load_skill`, `load_benchmark` and `Store` read what lies on disk. `record_tool_call` is for the code of skills.
 """
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -54,6 +55,9 @@ _HOMES = {
     "skill_effect": "api.skill_effect",
 }
 
+UNSUPPORTED = "runs on Linux and macOS; on Windows, install and call it in WSL (Windows Subsystem for Linux)"
+"""What a call on Windows says, where neither the locks of stores nor the ends of processes that it relies on exist."""
+
 
 if not TYPE_CHECKING:  # a type checker must not take every name for one of ours
 
@@ -63,6 +67,8 @@ if not TYPE_CHECKING:  # a type checker must not take every name for one of ours
 
             found = version("eval-skills")
         elif name in _HOMES:
+            if sys.platform == "win32":
+                raise ImportError(f"eval-skills {UNSUPPORTED}")
             found = getattr(import_module(f"eval_skills.{_HOMES[name]}"), name)
         else:
             raise AttributeError(f"module 'eval_skills' has no attribute {name!r}")
