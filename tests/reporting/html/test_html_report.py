@@ -316,8 +316,12 @@ def test_p31_completion_stands_before_the_composite(make_report: MakeReport, con
 
 
 def test_p38_unknown_cost_is_a_dash_and_sorts_as_unknown(make_report: MakeReport, context: ReportContext) -> None:
-    page = page_of([make_report()], context)
-    assert '<td class="number">–</td>\n' in page
+    paid = make_report("paid", token_cost={"estimatedUSD": 0.25})
+    page = page_of([make_report(), paid], context)
+    cells = re.findall(r'<td class="number"( data-value="0.25")?>(–|\$0.2500)</td>\s*</tr>', page)
+    assert cells == [("", "–"), (' data-value="0.25"', "$0.2500")]
+    assert ">Cost</th>" in page
+    assert ">Cost</th>" not in page_of([make_report()], context), "a column of dashes"
     assert ("Cost", "–") in payload([make_report()], context)["skills"][0]["figures"]
 
 
