@@ -13,6 +13,8 @@ from eval_skills.core.store.layout import is_run_id, started_at
 from eval_skills.core.text import plural
 from eval_skills.reporting import numbers
 
+_OF_MODELS = frozenset({"judge", "simulator"})
+
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
@@ -66,17 +68,27 @@ class ReportContext:
 
     def meets_gate(self, report: SkillCompletionReport) -> bool | None:
         """Whether the skill completed enough, with equality enough, and is known to have called nothing forbidden; None where
-        there is no gate."""
+        there is no gate. Where a model failed that was to judge an item, or to play its user, nothing meets a gate."""
         completes, summary = self.completes(report), report.summary
-        return completes and not summary.forbidden_items and not summary.forbidden_unknown_items
+        return completes and not (summary.forbidden_items or summary.forbidden_unknown_items or models_failed(report))
 
     def completes(self, report: SkillCompletionReport) -> bool | None:
-        """Whether the skill completed enough, with equality enough; None where there is no gate."""
-        return None if self.min_completion is None else report.summary.completion_rate >= self.min_completion
+        """Whether the skill completed enough, with equality enough; None where there is no gate.
+
+        One of which no item has a verdict did not, not even enough for a gate at 0.
+        """
+        if self.min_completion is None:
+            return None
+        return report.summary.has_verdict and report.summary.completion_rate >= self.min_completion
 
     def selected_rank(self, report: SkillCompletionReport) -> int | None:
         """The rank that selection gave the skill; None where it was not selected."""
         return None if self.ranks is None else self.ranks.get(report.skill_key)
+
+
+def models_failed(report: SkillCompletionReport) -> bool:
+    """Whether an item lacks its verdict because a model failed that was to judge it, or to play its user."""
+    return bool(report.summary.unjudged_items) or any(item.error_kind in _OF_MODELS for item in report.task_results)
 
 
 def ranked(reports: Iterable[SkillCompletionReport]) -> list[SkillCompletionReport]:

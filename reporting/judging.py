@@ -272,7 +272,7 @@ def _without_empty(rows: list[tuple[str, dict[str, Cell]]]) -> list[tuple[str, d
 
 
 def _of_skill(report: SkillCompletionReport, judging: Judging) -> dict[str, Cell]:
-    found, rate = judging.found, report.summary.completion_rate
+    found, rate = judging.found, report.summary.known_completion
     names = "; ".join(dict.fromkeys(excerpt(judge.model, NAME_LENGTH) for judge in judging.judges))
     return {
         "Judged by": Cell(names or numbers.UNKNOWN, names or None, "text"),

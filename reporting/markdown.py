@@ -17,7 +17,16 @@ from markupsafe import Markup
 from eval_skills.core.models import SkillCompletionReport
 from eval_skills.core.text import plural
 from eval_skills.reporting import numbers
-from eval_skills.reporting.context import ReportContext, benchmarks_of, dimension_title, k_of, mean_of, ranked, shown_dimensions
+from eval_skills.reporting.context import (
+    ReportContext,
+    benchmarks_of,
+    dimension_title,
+    k_of,
+    mean_of,
+    models_failed,
+    ranked,
+    shown_dimensions,
+)
 from eval_skills.reporting.costs import cost_text, earlier_figures, tokens_text
 from eval_skills.reporting.escape import excerpt, markdown
 from eval_skills.reporting.judging import (
@@ -68,6 +77,7 @@ def render(reports: Sequence[SkillCompletionReport], context: ReportContext) -> 
         context=context,
         sections=sections,
         forbidden_tool_alerts=forbidden_tool_alerts([section.report for section in sections]),
+        without_models=[section.report.skill_key for section in sections if models_failed(section.report)],
         skills_shown=SKILLS_SHOWN,
         benchmarks=benchmarks_of([section.report for section in sections]),
         first_token=any(report.latency.time_to_first_token_p50_ms is not None for report in reports),

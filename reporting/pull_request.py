@@ -18,7 +18,7 @@ from eval_skills.core.diff.gate import forbidden_failures
 from eval_skills.core.errors import UsageError
 from eval_skills.core.text import percents_apart, plural
 from eval_skills.reporting import numbers
-from eval_skills.reporting.context import ReportContext, ranked
+from eval_skills.reporting.context import ReportContext, models_failed, ranked
 from eval_skills.reporting.diff.figures import (
     counts_of_skills,
     lineage,
@@ -148,13 +148,18 @@ def _of_the_run(reports: Sequence[SkillCompletionReport], context: ReportContext
     if context.partial is not None:
         done, planned = context.partial
         found.append(f"the run is unfinished: {done:,} of {plural(planned, 'item')}")
-    below = [report for report in ranked(reports) if context.completes(report) is False]
-    return found + [
+    found += [
         "{} completes {} %, and {} % is the least".format(
             report.skill_key, *percents_apart(report.summary.completion_rate, context.min_completion or 0)
         )
-        for report in below
+        if report.summary.has_verdict
+        else f"{report.skill_key} has no item with a verdict"
+        for report in ranked(reports)
+        if context.completes(report) is False
     ]
+    if context.min_completion is None:
+        return found
+    return found + [f"of {each.skill_key} not every item could be judged" for each in ranked(reports) if models_failed(each)]
 
 
 _SIGNS: dict[Conclusion, str] = {"success": "✔ gate passed", "failure": "✘ gate failed", "neutral": "Evaluated"}

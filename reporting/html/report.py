@@ -6,7 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from eval_skills.core.models import SkillCompletionReport
-from eval_skills.reporting.context import ReportContext, benchmarks_of, dimension_title, mean_of, ranked, shown_dimensions
+from eval_skills.reporting.context import (
+    ReportContext,
+    benchmarks_of,
+    dimension_title,
+    mean_of,
+    models_failed,
+    ranked,
+    shown_dimensions,
+)
 from eval_skills.reporting.costs import cost_text
 from eval_skills.reporting.escape import script_json
 from eval_skills.reporting.html.across import totals
@@ -50,6 +58,7 @@ def render(reports: Sequence[SkillCompletionReport], context: ReportContext, *, 
         benchmarks=list(dict.fromkeys(report.benchmark_id for report in best_first)),
         methods=_methods(best_first),
         totals=totals(best_first),
+        without_models=[name for name, report in zip(skill_names(best_first), best_first, strict=True) if models_failed(report)],
         command=_command(context, navigation),
         models=_models(best_first),
         forbidden_tool_alerts=forbidden_tool_alerts(best_first, skill_names(best_first)),

@@ -7,6 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from eval_skills.core.models import SkillCompletionReport, TaskResult
 from eval_skills.reporting import ReportContext, render
 from eval_skills.reporting.sections import calls_line
@@ -77,6 +79,32 @@ def test_a_forbidden_call_misses_the_gate_in_every_report(
     environ = {VARIABLE: str(tmp_path / "summary.md")}
     append_job_summary([rogue], gated, line="a run", gate_passed=False, environ=environ)
     assert "✘ **Gate failed:** rogue@1.0.0 called forbidden tools." in (tmp_path / "summary.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("summary", "items", "completes"),
+    [
+        pytest.param({"unjudgedItems": 3, "missingItems": 3, "judgedCompletionRate": 1.0}, [], True, id="some-not-judged"),
+        pytest.param({}, [{"status": "error", "passed": False, "errorKind": "simulator"}], True, id="its-user-failed"),
+        pytest.param({"missingItems": 8, "unjudgedItems": 8}, [], False, id="nothing-judged"),
+    ],
+)
+def test_no_report_says_that_a_gate_is_met_where_models_failed(
+    summary: dict[str, Any],
+    items: list[dict[str, Any]],
+    completes: bool,
+    make_report: MakeReport,
+    make_item: MakeItem,
+    context: ReportContext,
+) -> None:
+    open_ = make_report("open", summary=summary, taskResults=[make_item(**item) for item in items])
+    gated = replace(context, min_completion=0.0)
+    assert (gated.meets_gate(open_), gated.completes(open_)) == (False, completes)
+    said = "met by 1 of 2 skills; open@1.0.0 cannot meet it, since models failed that judge items or play their users\n"
+    assert said in str(render("markdown", [open_, make_report("sound")], gated))
+    page = str(render("html", [open_], gated))
+    assert "Gate missed." in page
+    assert "open@1.0.0 cannot meet it, since models failed" in page
 
 
 def test_an_unknown_latency_is_one_dash(make_report: MakeReport, context: ReportContext) -> None:

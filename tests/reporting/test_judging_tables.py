@@ -94,6 +94,15 @@ def test_columns_that_nobody_has_a_value_for_are_left_out(judged: Any) -> None:
     assert [cells["Judge-corrected"].line for _, cells in full.rows] == ["–", "70.0 % (60.0 to 80.0 %)"]
 
 
+def test_the_completion_of_a_skill_of_which_nothing_was_judged_is_unknown_there_too(judged: Any) -> None:
+    report = judged()
+    nothing = {"missing_items": 4, "judged_completion_rate": None, "completion_rate": 0.0}
+    report = report.model_copy(update={"summary": report.summary.model_copy(update=nothing)})
+    table = skills_table([("a", report)])
+    assert table is not None
+    assert table.rows[0][1]["Completion"].text == "–"
+
+
 def test_a_model_that_two_scorers_ask_is_named_once(judged: Any) -> None:
     table = skills_table([("a", judged(told={"judges": [judge("openai/a"), judge("openai/a"), judge("openai/b")]}))])
     assert table is not None

@@ -85,6 +85,19 @@ def test_the_conclusion_is_that_of_both_gates(letters: str, context: dict[str, A
         assert comment_of(reports, replace(CONTEXT, **context)).conclusion == conclusion
 
 
+def test_the_run_s_gate_fails_where_a_judge_failed() -> None:
+    (report,) = reports_of({"a": "p" * 8})
+
+    def of(**changes: Any) -> Comment:
+        changed = report.model_copy(update={"summary": report.summary.model_copy(update=changes)})
+        return comment_of([changed], replace(CONTEXT, min_completion=0.0))
+
+    some, none = of(unjudged_items=3), of(missing_items=8, judged_completion_rate=None, completion_rate=0.0)
+    assert (some.conclusion, some.failures) == ("failure", ["of a@1.0.0 not every item could be judged"])
+    assert (none.conclusion, none.failures) == ("failure", ["a@1.0.0 has no item with a verdict"])
+    assert comment_of([report], replace(CONTEXT, min_completion=0.0)).conclusion == "success"
+
+
 def test_no_text_of_others_stands_outside_of_code() -> None:
     before = reports_of({HOSTILE: "p" * 8}, task=HOSTILE, output=HOSTILE)
     after = reports_of({HOSTILE: "f" * 8}, task=HOSTILE, output={"a": HOSTILE}, version=HOSTILE)
