@@ -245,7 +245,7 @@ def landed_reports(plan: RunPlan) -> list[SkillCompletionReport]:
     What the run recorded lands with them.
     """
     detailed = plan.planned <= MAX_DETAILED_ITEMS
-    columns = figure_columns(judged=judges_of(plan.scorings) is not None)
+    columns = figure_columns(judged=judges_of(plan.scorings) is not None, detailed=detailed)
     whole = plan.store.item_table(plan.run_id) if detailed else None
     items = frame_of(_landed(plan, columns) if whole is None else whole, columns)
     reports = skill_reports_of(items, plan.benchmark, plan.request.timeout_ms, detailed=detailed, whole=whole)

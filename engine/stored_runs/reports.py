@@ -49,12 +49,16 @@ FIGURE_COLUMNS = (
 )  # fmt: skip
 
 JUDGED_COLUMNS = ("benchmark_id", "benchmark_digest", "task_digest", "scoring_digest", "dimensions", "reasons", "judge_agreement")
-"""The further columns that the figures of judges need: everything but the answers, so a large run has no length bias."""
+"""The further columns that the figures of judges need, but for the answers."""
 
 
-def figure_columns(*, judged: bool) -> list[str]:
-    """The columns that the figures of a run need, whose tasks a model judges or not."""
-    return [*FIGURE_COLUMNS, *(JUDGED_COLUMNS if judged else ())]
+def figure_columns(*, judged: bool, detailed: bool) -> list[str]:
+    """The columns that the figures of a run need, whose tasks a model judges or not.
+
+    The answers, whose length is compared with their scores, only where the run is `detailed`: they are too much of a large one.
+    """
+    answers = ["output"] if judged and detailed else []
+    return [*FIGURE_COLUMNS, *(JUDGED_COLUMNS if judged else ()), *answers]
 
 
 def frame_of(table: pa.Table, columns: list[str]) -> pd.DataFrame:
@@ -206,7 +210,7 @@ def reports_from_items(store: Store, run_id: str, table: pa.Table) -> ReportSour
             context = replace(context, notes=(stopped, *context.notes))
     with collection_paused():
         scorings = scorings_at_the_time(request, benchmark, manifest)
-    items = frame_of(table, figure_columns(judged=judges_of(scorings) is not None))
+    items = frame_of(table, figure_columns(judged=judges_of(scorings) is not None, detailed=detailed))
     asked = benchmark or bare_benchmark(table.slice(0, 1).to_pandas())
     reports = skill_reports_of(items, asked, timeout_ms, detailed=detailed, whole=table)
     reports = add_judge_figures(reports, items, scorings, store)

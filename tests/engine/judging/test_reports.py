@@ -128,6 +128,19 @@ def test_every_report_has_what_judging_came_to_apart_from_the_skills_cost(model:
     assert summary.judging[-1] == f"judging: {len(model.asked)} requests, 0 from the cache, 720 tokens, $0.1200"
 
 
+def test_a_finished_run_says_whether_longer_answers_had_higher_scores(
+    model: ScriptedModel, judged: Judged, tmp_path: Path
+) -> None:
+    model.otherwise = lambda asked: verdict(0.1 * len(asked.prompt.rpartition("<<<answer")[2].split(">>>\n")[1].split()))
+    summary = judged({" ".join(["w"] * words): by() for words in range(1, 6)})
+    stored = read_source(summary.run_id, str(tmp_path / "store")).reports
+    for [report] in (summary.reports, stored):
+        found = figures_in(report)
+        assert found is not None
+        assert (found.length_bias.items, found.length_bias.rating) == (5, "strong")
+        assert found.length_bias.spearman == pytest.approx(1.0)
+
+
 @pytest.mark.slow
 def test_the_store_has_it_for_each_run_and_skill(model: ScriptedModel, judged: Judged, tmp_path: Path) -> None:
     model.otherwise = of_model
