@@ -10,6 +10,7 @@ from eval_skills.core.diff.model import DiffRow, Metric
 from eval_skills.core.diff.pairing import ReportPair
 from eval_skills.core.diff.tasks import Runs, TaskPairs
 from eval_skills.core.models import SkillCompletionReport
+from eval_skills.core.models.report import is_missing
 from eval_skills.core.statistics.rates import composite_score, nearest_rank
 
 ROUNDING = 1e-12
@@ -53,19 +54,24 @@ def _reported(report: SkillCompletionReport | None, metric: Metric) -> float | N
     if report is None:
         return None
     figures: dict[Metric, float | None] = {
-        "completionRate": report.summary.completion_rate,
+        "completionRate": report.summary.known_completion,
         "errorRate": report.summary.error_rate,
         "p95Ms": report.latency.p95_ms,
-        "compositeScore": report.summary.composite_score,
+        "compositeScore": report.summary.known_composite,
     }
     return figures[metric]
 
 
 def _of_shared(report: SkillCompletionReport | None, tasks: Sequence[Runs]) -> dict[Metric, float | None]:
-    """As the report has them of all its items; the composite is unknown where it does not say what scales the latency."""
+    """As the report has them of all its items; the composite is unknown where it does not say what scales the latency.
+
+    Completion and composite are unknown where no item has a verdict on the skill.
+    """
     runs = [run for task in tasks for run in task]
     completion, errors = fmean(run.passed for run in runs), fmean(ERRORS.value(run) or 0.0 for run in runs)
     p95_ms = nearest_rank(sorted(known for run in runs if (known := latency_of(run)) is not None), 95)
     slowest_ms = report.evaluator_metadata.get("maxLatencyMs") if report else None
     composite = composite_score(completion, errors, p95_ms, slowest_ms) if isinstance(slowest_ms, int | float) else None
+    if all(map(is_missing, runs)):
+        return {"completionRate": None, "errorRate": errors, "p95Ms": p95_ms, "compositeScore": None}
     return {"completionRate": completion, "errorRate": errors, "p95Ms": p95_ms, "compositeScore": composite}

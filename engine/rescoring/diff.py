@@ -39,9 +39,12 @@ def difference_of_scorings(before: Reports, after: Reports) -> tuple[ReportDiff,
     broken = {key for key, item in _items(before) if item.status == "error" and item.error_kind in JUDGED_AGAIN}
     fresh = {key for key, item in _items(after) if key in broken and item.status in ("pass", "fail")}
     failed = {key for key, item in _items(after) if item.error_kind == "judge"}
-    diff = diff_reports(_without(before, fresh | failed), _without(after, fresh | failed))
+    kept = _without(before, fresh | failed)
+    diff = diff_reports(kept, _without(after, fresh | failed))
     moved = {skill for skill, _, _ in fresh | failed}
-    skills = [_shown(skill, f"{skill.skill_id}@{skill.skill_version}" in moved) for skill in diff.skills]
+    emptied = {own.skill_key for own, left in zip(before, kept, strict=True) if own.task_results and not left.task_results}
+    keys = [f"{skill.skill_id}@{skill.skill_version}" for skill in diff.skills]
+    skills = [_shown(skill, key in moved, key in emptied) for skill, key in zip(diff.skills, keys, strict=True)]
     remarks = [f"{plural(len(fresh), 'item')} not judged before and judged now: counted as no change"] if fresh else []
     remarks += [f"{plural(len(failed), 'item')} not judged now, since the judge failed: counted as no change"] if failed else []
     return diff.model_copy(update={"skills": skills}), remarks
@@ -64,8 +67,9 @@ def _without(reports: Reports, keys: set[ItemKey]) -> list[SkillCompletionReport
     return [report.model_copy(update={"task_results": items}) for report, items in zip(reports, kept, strict=True)]
 
 
-def _shown(skill: SkillDiff, judged_first: bool) -> SkillDiff:
+def _shown(skill: SkillDiff, judged_first: bool, is_emptied: bool) -> SkillDiff:
     rows: list[DiffRow] = [row for row in skill.rows if row.metric not in _CARRIED_OVER]
     if judged_first:
         rows = [row.model_copy(update={"delta": None, "arrow": "", "good": None, "significant": False}) for row in rows]
-    return skill.model_copy(update={"rows": rows})
+    explanation = "not comparable: no item has a verdict by both scorings" if is_emptied else skill.explanation
+    return skill.model_copy(update={"rows": rows, "explanation": explanation})

@@ -63,6 +63,14 @@ def each(count: int, runs: str) -> dict[str, str]:
     return {f"t{index}": runs for index in range(count)}
 
 
+@pytest.mark.parametrize("more", [pytest.param({}, id="same-tasks"), pytest.param({"new": "j"}, id="other-tasks-beside")])
+def test_a_side_on_which_nothing_has_a_verdict_has_no_completion_and_so_no_change(more: Outcome) -> None:
+    found = diff(each(8, "p"), {**each(8, "j"), **more})
+    rows = {row.metric: (row.before, row.after, row.delta) for row in found.rows}
+    assert (rows["completionRate"][1:], rows["compositeScore"][1:]) == ((None, None), (None, None))
+    assert (rows["completionRate"][0], rows["errorRate"]) == (1.0, (0.0, 1.0, 1.0))
+
+
 def test_the_seed_is_that_of_the_draws() -> None:
     statistics = [diff(BEFORE, AFTER, **options).statistics for options in ({}, {"seed": 7})]
     assert [found and found.seed for found in statistics] == [DEFAULT_SEED, 7]

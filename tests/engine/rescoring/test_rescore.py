@@ -176,6 +176,18 @@ def test_p48_what_was_not_judged_before_is_no_improvement_and_no_latency_is_comp
 
 
 @pytest.mark.slow
+def test_a_skill_of_which_nothing_was_judged_before_cannot_be_compared_and_it_says_why(
+    store: Store, landed_run: LandedRun, write_expectations: WriteExpectations
+) -> None:
+    broken = {"status": "error", "error_kind": "judge", "error_message": "down", "score": None, "passed": False}
+    of = landed_run({"x": "right", "y": "wrong"}, x=broken, y=broken)
+    write_expectations(x="right", y="right")
+    [skill] = rescoring_diff(again(of, store)).diff.skills
+    assert (skill.verdict, skill.explanation) == ("inconclusive", "not comparable: no item has a verdict by both scorings")
+    assert [(row.before, row.after) for row in skill.rows if row.metric == "completionRate"] == [(None, 0.5)]
+
+
+@pytest.mark.slow
 def test_a_changed_verdict_is_still_welcome_or_not(
     store: Store, landed_run: LandedRun, write_expectations: WriteExpectations
 ) -> None:
