@@ -14,6 +14,7 @@ from eval_skills.core.models import ConfidenceInterval, SkillCompletionReport, S
 from eval_skills.core.models.report import is_missing
 from eval_skills.core.models.result import FORBIDDEN_TOOL_CALLED
 from eval_skills.core.statistics.rates import (
+    OUR_METHODS,
     completion_interval,
     composite_score,
     mean_over_tasks,
@@ -68,7 +69,7 @@ def _check_figures(report: SkillCompletionReport) -> None:
     if missing is not None:
         _check_rate("judgedCompletionRate", summary.judged_completion_rate, said.passed, total - missing, source)
         _check_rate("completionUpperBound", summary.completion_upper_bound, said.passed + missing, total, source)
-    if summary.confidence_interval.method not in _OUR_METHODS:
+    if summary.confidence_interval.method not in OUR_METHODS:
         _check_holds_its_rate(summary)
         return
     if items:
@@ -77,10 +78,6 @@ def _check_figures(report: SkillCompletionReport) -> None:
         _check_sums(report)
     if total:
         _check_composite(report, said.passed / total, (said.error + said.timeout) / total)
-
-
-_OUR_METHODS = frozenset({"wilson", "wilson_effective", "cluster_bootstrap"})
-"""How we compute intervals, by which our reports are known."""
 
 
 def _check_holds_its_rate(summary: Summary) -> None:

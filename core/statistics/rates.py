@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from statistics import NormalDist
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,9 @@ from eval_skills.core.models.report import ConfidenceInterval
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
 IntervalMethod = Literal["wilson_effective", "cluster_bootstrap"]
+MethodUsed = Literal["wilson", "wilson_widened", "wilson_effective", "wilson_tasks", "cluster_bootstrap"]
+OUR_METHODS: frozenset[str] = frozenset(get_args(MethodUsed))
+"""How `completion_interval` computes intervals, by which our reports are known."""
 
 BOOTSTRAP_DRAWS = 10_000
 DEFAULT_SEED = 20261121
@@ -202,7 +205,7 @@ def composite_score(completion_rate: float, error_rate: float, p95_ms: float | N
     return COMPLETION_WEIGHT * completion_rate + LATENCY_WEIGHT * (1 - slowness) + RELIABILITY_WEIGHT * (1 - error_rate)
 
 
-def _interval(bounds: tuple[float, float], level: float, method: str) -> ConfidenceInterval:
+def _interval(bounds: tuple[float, float], level: float, method: MethodUsed) -> ConfidenceInterval:
     return ConfidenceInterval(lower=bounds[0], upper=bounds[1], level=level, method=method)
 
 

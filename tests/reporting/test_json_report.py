@@ -184,6 +184,44 @@ def test_percentiles_and_sums_that_the_items_contradict_are_refused(
         read_reports(path)
 
 
+ONCE: dict[str, Any] = {
+    "completionRate": 0.5, "partialScore": 0.5, "errorRate": 0.0, "passAtK": 0.5, "compositeScore": 0.25 + 0.18 + 0.3,
+    "consistencyScore": None,
+    "confidenceInterval": {"lower": 0.0150, "upper": 0.9850, "method": "wilson_widened"},
+}  # fmt: skip
+"""The figures of two tasks that were run once, of which one passed."""
+
+
+@pytest.mark.parametrize(
+    ("of", "figures", "message"),
+    [
+        pytest.param("summary", {"compositeScore": 0.99}, "summary.compositeScore: it says 0.9900", id="composite"),
+        pytest.param(
+            "summary",
+            {"confidenceInterval": ONCE["confidenceInterval"] | {"lower": 0.49}},
+            "summary.confidenceInterval.lower: it says 0.4900",
+            id="interval",
+        ),
+        pytest.param("latency", {"p95Ms": 1.0}, "latency.p95Ms: it says 1.0000, but its items give 10.0000", id="p95"),
+    ],
+)
+def test_figures_of_tasks_that_were_run_once_must_follow_from_the_items_too(
+    make_report: MakeReport, make_item: MakeItem, tmp_path: Path, of: str, figures: dict[str, Any], message: str
+) -> None:
+    items = [make_item(status="pass", score=1.0, latencyMs=10.0), make_item("t2", latencyMs=10.0)]
+    own: dict[str, Any] = {
+        "summary": ONCE,
+        "latency": dict.fromkeys(("p50Ms", "p95Ms", "p99Ms", "meanMs"), 10.0),
+        "token_cost": dict.fromkeys(("promptTokens", "completionTokens", "totalTokens", "estimatedUSD")),
+        "evaluatorMetadata": OF_THREE["evaluatorMetadata"],
+        "taskResults": items,
+    }
+    read_reports(written(tmp_path, make_report(**own)))
+    path = written(tmp_path, make_report(**own | {of: own[of] | figures}))
+    with pytest.raises(InputError, match=re.escape(f"{path}: [0].{message}")):
+        read_reports(path)
+
+
 def test_another_program_defines_percentiles_and_the_composite_itself(
     make_report: MakeReport, three: list[dict[str, Any]], tmp_path: Path
 ) -> None:
