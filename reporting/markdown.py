@@ -85,7 +85,7 @@ def render(reports: Sequence[SkillCompletionReport], context: ReportContext) -> 
         ranking=any(report.ranking for report in reports),
         notes=[*context.notes, *ranking_notes([section.report for section in sections])],
         judging=skills_table([(section.report.skill_key, section.report) for section in sections]),
-        methods=_methods(reports),
+        methods=numbers.methods(section.report.summary.confidence_interval for section in sections),
         failures_shown=FAILURES_SHOWN,
         excerpt_length=EXCERPT_LENGTH,
     )
@@ -97,11 +97,6 @@ def _section(place: int, report: SkillCompletionReport, context: ReportContext) 
     return SkillSection(
         rank_text(report, place), report, gate, selected, failures, more, errors_by_kind(report), flaky_tasks(report)
     )
-
-
-def _methods(reports: Sequence[SkillCompletionReport]) -> list[str]:
-    intervals = [report.summary.confidence_interval for report in ranked(reports)]
-    return list(dict.fromkeys(f"{each.level * 100:g} %, {each.method or 'method not recorded'}" for each in intervals))
 
 
 FIGURES = (numbers.rate, numbers.interval, numbers.score, numbers.milliseconds, numbers.usd, numbers.count)

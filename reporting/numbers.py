@@ -5,7 +5,7 @@ What is shown as 0 has no sign, also where it is a little less: that is the ``z`
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from eval_skills.core.text import plural
@@ -29,6 +29,24 @@ def interval(value: ConfidenceInterval | DifferenceInterval | None) -> str:
     if isinstance(value, DifferenceInterval):
         return f"{signed(value.lower * 100, 1)} to {points(value.upper)}"
     return UNKNOWN if value is None else f"{_percent(value.lower)} to {_percent(value.upper)} %"
+
+
+METHODS = {
+    "wilson": "Wilson's interval",
+    "wilson_widened": "Wilson's interval, widened where it would be too narrow",
+    "wilson_effective": "Wilson's interval for the number of independent trials that the items are worth",
+    "wilson_tasks": "Wilson's interval, with tasks as trials",
+    "cluster_bootstrap": "tasks drawn again and again (bootstrap)",
+    "t": "Student's t",
+    "constant": "all tasks moved alike",
+}
+"""What the names of methods that our reports have mean in words; see ``docs/explanation/statistics.md``."""
+
+
+def methods(intervals: Iterable[ConfidenceInterval | DifferenceInterval]) -> list[str]:
+    """How intervals were made, each way once: ``95 %, Wilson's interval``; a method of another program by its own name."""
+    named = ((each.level, each.method or "method not recorded") for each in intervals)
+    return list(dict.fromkeys(f"{level * 100:g} %, {METHODS.get(method, method)}" for level, method in named))
 
 
 def score(value: float | None) -> str:

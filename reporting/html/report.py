@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from eval_skills.core.models import SkillCompletionReport
+from eval_skills.reporting import numbers
 from eval_skills.reporting.context import (
     ReportContext,
     benchmarks_of,
@@ -56,7 +57,7 @@ def render(reports: Sequence[SkillCompletionReport], context: ReportContext, *, 
         rows=_rows(best_first, context),
         known_benchmarks=benchmarks_of(best_first),
         benchmarks=list(dict.fromkeys(report.benchmark_id for report in best_first)),
-        methods=_methods(best_first),
+        methods=numbers.methods(report.summary.confidence_interval for report in best_first),
         totals=totals(best_first),
         without_models=[name for name, report in zip(skill_names(best_first), best_first, strict=True) if models_failed(report)],
         command=_command(context, navigation),
@@ -92,11 +93,6 @@ def _models(reports: Sequence[SkillCompletionReport]) -> list[str]:
     """The models that judged, each with its prompt."""
     judging = [found for report in reports if (found := judging_of(report)) is not None]
     return list(dict.fromkeys(f"{judge.model} ({judge.prompt})" for each in judging for judge in each.judges))
-
-
-def _methods(reports: Sequence[SkillCompletionReport]) -> list[str]:
-    intervals = [report.summary.confidence_interval for report in reports]
-    return list(dict.fromkeys(f"{each.level * 100:g} %, {each.method or 'method not recorded'}" for each in intervals))
 
 
 def assets() -> Assets:

@@ -160,5 +160,4 @@ def _facts(series: Sequence[Series]) -> dict[str, str]:
 
 
 def _methods(series: Sequence[Series]) -> list[str]:
-    bounds = [point.interval for each in series for point in each.points if point.interval]
-    return list(dict.fromkeys(f"{100 * each.level:g} %, {each.method or 'method not recorded'}" for each in bounds))
+    return numbers.methods(point.interval for each in series for point in each.points if point.interval)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from eval_skills.core.models import ConfidenceInterval
+from eval_skills.core.statistics.rates import OUR_METHODS
 from eval_skills.reporting import numbers
 from tests.tables import each_row
 
@@ -50,3 +51,16 @@ def test_figure(show: Callable[[Any], str], value: Any, text: str) -> None:
 @each_row("show", [numbers.rate, numbers.interval, numbers.score, numbers.milliseconds, numbers.usd, numbers.count])
 def test_p38_unknown_is_a_dash(show: Callable[[Any], str]) -> None:
     assert show(None) == "–"
+
+
+def test_no_report_shows_the_internal_name_of_one_of_our_methods() -> None:
+    made = [ConfidenceInterval(lower=0, upper=1, method=name) for name in sorted(OUR_METHODS)]
+    shown = numbers.methods(made)
+    assert len(shown) == len(OUR_METHODS)
+    assert not [each for each in shown if "_" in each or "wilson" in each]
+    assert "95 %, Wilson's interval, widened where it would be too narrow" in shown
+
+
+def test_methods_are_named_once_and_those_of_others_by_their_own_names() -> None:
+    given = [ConfidenceInterval(lower=0, upper=1, level=0.9, method=name) for name in ("jeffreys", "wilson", "wilson", "")]
+    assert numbers.methods(given) == ["90 %, jeffreys", "90 %, Wilson's interval", "90 %, method not recorded"]
