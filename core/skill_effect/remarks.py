@@ -96,6 +96,11 @@ def _unjudged(reports: Mapping[Arm, SkillCompletionReport]) -> Iterator[str]:
                 f"{arm}: {plural(len(found), 'item')} without an answer {'counts' if len(found) == 1 else 'count'} as not passed "
                 f"({_commonest_error(found)})"
             )
+    if any(item.error_kind == "judge" for report in reports.values() for item in report.task_results):
+        yield (
+            "answers that were not judged are kept: eval-skills rescore RUN judges them and calls no agent; then skill-effect "
+            "--of-run with the id that it prints shows the effect"
+        )
 
 
 def _commonest_error(items: Sequence[TaskResult]) -> str:

@@ -26,6 +26,7 @@ from eval_skills.core.store import (
     write_manifest,
 )
 from eval_skills.core.store.files import RunLock
+from eval_skills.core.store.manifest import EXPERIMENT
 from eval_skills.core.store.scorings import note_asked
 from eval_skills.engine.definition.scoring import judges_of
 from eval_skills.engine.evaluation.duplicate_keys import DUPLICATE_KEYS
@@ -40,6 +41,7 @@ from eval_skills.engine.judging.outcome import (
 )
 from eval_skills.engine.judging.preflight import check_judges_ready
 from eval_skills.engine.rescoring.plan import Rescoring, has_answer
+from eval_skills.engine.skill_effect.experiment import effect_of_run
 from eval_skills.engine.stored_runs.reports import skill_reports_of
 
 
@@ -94,9 +96,11 @@ def _judge_and_land(plan: Rescoring, concurrency: int) -> None:
     basis = plan.basis
     reports = skill_reports_of(frame, basis.benchmark, basis.request.timeout_ms, detailed=True)
     reports = add_judge_figures(reports, frame, basis.scorings, plan.store)
-    write_manifest(plan.store.run_folder(plan.run_id), _manifest(plan, results))
+    manifest = _manifest(plan, results)
+    write_manifest(plan.store.run_folder(plan.run_id), manifest)
     journal.touch()  # which says that the scoring is unfinished: stopped between the two, its rate counts nowhere
-    land_reports(plan.store, plan.run_id, None, reports, origin="rescore")
+    effect = effect_of_run(manifest, reports, basis.benchmark)
+    land_reports(plan.store, plan.run_id, None, reports, origin="rescore", effect=effect)
     land_items(plan.store, plan.run_id, results)
     journal.unlink()
 
@@ -185,6 +189,7 @@ def _manifest(plan: Rescoring, results: Sequence[ItemResult]) -> Manifest:
     benchmark = basis.benchmark
     request = basis.request.model_copy(update={"origin": "rescore", "at": started_at(plan.of)})
     known = plan.manifest.skills if plan.manifest else []
+    arms = {EXPERIMENT: plan.manifest.provenance[EXPERIMENT]} if plan.manifest and plan.manifest.has_arms else {}
     counted = Counter((result.skill_key, result.skill_digest) for result in results)
     return Manifest(
         run_id=plan.run_id,
@@ -201,5 +206,5 @@ def _manifest(plan: Rescoring, results: Sequence[ItemResult]) -> Manifest:
         git_commit=plan.manifest.git_commit if plan.manifest else None,
         platform=platform.platform(),
         planned_items=len(results),
-        provenance={"mode": "rescore", "of": plan.of, "digest": plan.digest, "backfilledAt": now.isoformat()},
+        provenance={**arms, "mode": "rescore", "of": plan.of, "digest": plan.digest, "backfilledAt": now.isoformat()},
     )

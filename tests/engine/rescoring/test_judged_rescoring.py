@@ -11,14 +11,17 @@ import pytest
 from eval_skills.core.errors import RunError, UsageError
 from eval_skills.core.store import Store
 from eval_skills.core.store.files import RunLock
+from eval_skills.core.store.manifest import EXPERIMENT
+from eval_skills.engine.evaluation.in_process import evaluate_in_process
 from eval_skills.engine.rescoring.diff import rescoring_diff
 from eval_skills.engine.rescoring.plan import Rescoring, plan_rescoring
 from eval_skills.engine.rescoring.request import RescoreRequest
 from eval_skills.engine.rescoring.rescore import left_unjudged, rescore
+from eval_skills.engine.skill_effect.experiment import stored_effect
 from tests.scripted_model import Asked, Says, ScriptedModel, failure, verdict
 
 if TYPE_CHECKING:
-    from tests.engine.evaluations import LandedRun
+    from tests.engine.evaluations import LandedRun, MakePlan
 
 Plan = Callable[..., Rescoring]
 JUDGED = {"expectedOutput": {"type": "llm_judge", "criteria": "Be right."}}
@@ -187,3 +190,33 @@ def test_without_a_cache_a_spent_budget_promises_nothing(plan: Plan, model: Scri
     made = plan(llm=priced, maxJudgeCost=1.53, noJudgeCache=True)
     with pytest.raises(RunError, match="nothing landed, nothing was kept: the same call with a higher limit begins anew"):
         rescore(made, concurrency=1)
+
+
+def test_the_scoring_of_an_experiment_whose_judge_failed_shows_the_effect_of_its_arms(
+    make_plan_of: MakePlan, write_skill: Callable[..., Path], write_tasks: Callable[..., str], model: ScriptedModel, store: Store
+) -> None:
+    arms = {arm: f"owl-{arm}@1.0.0" for arm in ("with", "without")}
+    tasks, llm = write_tasks("a", "b", **JUDGED), {"model": "openai/scripted", "apiBase": model.url}
+    model.otherwise = lambda asked: failure(422, "out of order")
+    run_id = evaluate_in_process(
+        make_plan_of(
+            skills=[str(write_skill(f"owl-{arm}")) for arm in arms],
+            tasks=tasks,
+            llm=llm,
+            no_judge_check=True,
+            provenance={EXPERIMENT: {"names": ["owl"], "arms": arms, "runtime": "custom"}},
+        )
+    ).run_id
+    before, _ = stored_effect(store.path, run_id)
+    assert before.comparisons[0].diff.statistics is None
+    assert any("eval-skills rescore RUN judges them and calls no agent" in remark for remark in before.remarks)
+    model.otherwise = lambda asked: verdict()
+    made = plan_rescoring(
+        RescoreRequest.model_validate({"runId": run_id, "tasks": tasks, "store": store.path, "llm": llm, "noJudgeCheck": True})
+    )
+    rescore(made)
+    after, _ = stored_effect(store.path, made.run_id)
+    assert after.comparisons[0].diff.statistics is not None
+    assert not any("rescore" in remark for remark in after.remarks)
+    landed = store.query(f"SELECT effect_arm, effect FROM reports WHERE run_id = '{made.run_id}' ORDER BY 1")
+    assert landed.to_numpy().tolist() == [["with", 0.0], ["without", 0.0]]
