@@ -100,6 +100,9 @@ def planned(config: pytest.Config, skill: str | os.PathLike[str], options: Mappi
         request = validate(EvaluateRequest, {**asked, "skills": [str(root / skill)], "format": []})
     except InputError as error:
         raise UsageError(": ".join(filter(None, (error.path, error.message)))) from None
+    if "llm" in given:  # key by key: a model by itself is asked at the address that the configuration has, never at another
+        own = {name: getattr(request.llm, name) for name in request.llm.model_fields_set}
+        request = request.model_copy(update={"llm": configured["llm"].model_copy(update=own)})
     plan = make_plan(_written_where_pytest_writes(config, request))
     if len(plan.skills) != 1 or plan.skipped:
         found = ", ".join([*plan.skills, *(plan.remarks if plan.skipped else ())])

@@ -129,6 +129,21 @@ def test_no_completion_is_enough_where_a_model_failed(project: Project, lost: An
     assert f"30.0 % completion is asked for\n{said}\nsayer@1.0.0" in cases["test_sums[completion]"][1]
 
 
+def test_a_judging_model_of_the_mark_is_asked_at_the_address_of_the_configuration(project: Project) -> None:
+    pytester = project(right="4")
+    benchmark = json.loads((pytester.path / "sums.json").read_text())
+    judged = {"evaluator": {"type": "llm_judge", "criteria": "It is right."}, "inputData": {"task": "judged", "say": "4"}}
+    (pytester.path / "sums.json").write_text(json.dumps(benchmark | {"tasks": [{"id": "judged", **judged}]}))
+    with ScriptedModel() as model:
+        model.otherwise = lambda asked: verdict()
+        llm = {"model": "openai/configured", "apiBase": model.url, "cacheDir": str(pytester.path / "cache")}
+        (pytester.path / "eval-skills.config.yaml").write_text(json.dumps({"llm": llm}))
+        pytester.makepyfile(marked("test_sums", *BUSY, "min_completion=1", 'llm={"model": "openai/other"}'))
+        ended = pytester.runpytest_subprocess(timeout=300)  # litellm cannot be imported twice
+    ended.assert_outcomes(passed=2)
+    assert {asked.body["model"] for asked in model.asked} == {"other"}
+
+
 FAILURES = """
 def test_failures(eval_skill):
     assert not eval_skill("skill", benchmark="sums.json").failures
