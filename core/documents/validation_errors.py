@@ -156,6 +156,8 @@ def kind_wanted(error: ErrorDetails) -> str | None:
     """What kind of value would be valid, in words; None where the error is about something else."""
     if error["type"] == "string_pattern_mismatch":
         return IN_WORDS.get(error["ctx"]["pattern"])
+    if error["type"] == "model_type":
+        return IN_WORDS.get(error["ctx"]["class_name"], _KINDS["model_type"])
     if error["type"] == "too_short":
         least = error["ctx"]["min_length"]
         return f"at least {least} item{'s' if least > 1 else ''}"

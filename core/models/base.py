@@ -21,13 +21,18 @@ Rate = Annotated[float, Field(ge=0, le=1)]
 _IDENTIFIER, _SEMVER = r"^[a-z0-9_-]+$", r"^\d+\.\d+\.\d+$"
 
 IN_WORDS = {_IDENTIFIER: "lower-case letters, digits, - and _", _SEMVER: "a version such as 1.0.0"}
-"""What a text by a pattern is, for the message about one that is not."""
+"""What a text by a pattern is, and an object by its model's name, for the message about one that is not."""
 
 
 def text_like(pattern: str, words: str) -> StringConstraints:
     """The constraint of a text by `pattern`, with the `words` that say what is valid: nobody is shown the pattern."""
     IN_WORDS[pattern] = words
     return StringConstraints(pattern=pattern)
+
+
+def object_like(name: str, words: str) -> None:
+    """Say what an object that the model called `name` describes looks like: for the message about something else in its place."""
+    IN_WORDS[name] = words
 
 
 Identifier = Annotated[str, StringConstraints(pattern=_IDENTIFIER)]

@@ -6,7 +6,7 @@ from typing import Any, Literal, get_args
 
 from pydantic import Field, SerializerFunctionWrapHandler, ValidationInfo, field_validator, model_serializer, model_validator
 
-from eval_skills.core.models.base import Model, Rate, Text
+from eval_skills.core.models.base import Model, Rate, Text, object_like
 from eval_skills.core.models.evaluators import (
     SET,
     Combine,
@@ -218,6 +218,12 @@ class Expected(Model):
         return self.trajectory is None and not any(
             (self.tools, self.tool_sequence, self.tool_categories, self.forbidden_tools, output.contains, output.not_contains)
         )
+
+
+object_like("ExpectedOutput", 'an object such as {"value": "Bern"}')
+object_like(
+    "Expected", 'an object of what an agent does, such as {"tools": ["search"]} (an answer belongs under expectedOutput.value)'
+)
 
 
 class Expecting(JudgedTask):

@@ -17,12 +17,13 @@ TASK = {"id": "a", "inputData": {}, "expectedOutput": {"value": 1}}
 @each_row(
     ("fields", "says"),
     [
-        ({"expectedOutput": "x"}, 'expectedOutput: give an object; got "x"'),
+        ({"expectedOutput": "x"}, 'expectedOutput: give an object such as {"value": "Bern"}; got "x"'),
+        ({"expected": 2000}, "(an answer belongs under expectedOutput.value); got 2000"),
         ({"expectedOutput": {"criteria": 5}}, "expectedOutput.criteria: give text or a list; got 5"),
         ({"expectedOutput": {"criteria": ["x", 5]}}, "expectedOutput.criteria[1]: give text; got 5"),
         ({"expectedOutput": {"schema": [1]}}, "expectedOutput.schema: give an object or true or false; got [1]"),
         ({"expected": {"trajectory": "x"}}, 'expected.trajectory: give a list or an object; got "x"'),
-        ({"expected": ["x"]}, 'expected: give an object; got ["x"]'),
+        ({"expected": ["x"]}, 'expected: give an object of what an agent does, such as {"tools": ["search"]} ('),
         ({"thresholds": {"minScore": "80"}}, 'thresholds.minScore: give a number; got "80" (write 80 without quotes)'),
         ({"thresholds": {"maxCost": "cheap"}}, 'thresholds.maxCost: give a number; got "cheap"'),
         ({"timeoutMs": " 5000 "}, 'timeoutMs: give a whole number; got " 5000 " (write 5000 without quotes)'),
