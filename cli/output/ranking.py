@@ -22,6 +22,7 @@ from eval_skills.cli.context import current, printable
 from eval_skills.cli.output.tables import left_out_note
 from eval_skills.core.models import SkillCompletionReport, TaskResult
 from eval_skills.core.models.dimensions import DIMENSIONS
+from eval_skills.core.models.report import MISSING_KINDS
 from eval_skills.core.text import plural
 from eval_skills.reporting import numbers
 from eval_skills.reporting.context import dimension_title, mean_of, ranked, shown_dimensions
@@ -127,7 +128,7 @@ def not_selected(removals: Sequence[str], *, selected: int) -> list[str]:
 
 def error_summary(reports: Sequence[SkillCompletionReport]) -> list[str]:
     """The errors of every skill by kind with the first message, then the first failures; at most `LINES` of each, and how many
-    more.
+    more. First come the skills that most items have no verdict of: what kept these from being asked is for the reader to fix.
 
     ``12 errors of a@1.0.0: infra: connection refused``, ``8 errors of b@1.0.0: 5 contract, 3 skill; the first: contract: …`` and
     ``failed: t1#2 of b@1.0.0: NOT_EQUAL: 4 is not 5``, which says ``t1 (2 of 3 runs)`` where several runs failed. Where several
@@ -139,6 +140,7 @@ def error_summary(reports: Sequence[SkillCompletionReport]) -> list[str]:
 
 def _errors(reports: Sequence[SkillCompletionReport]) -> list[str]:
     found = [(report.skill_key, kinds) for report in reports if (kinds := errors_by_kind(report))]
+    found.sort(key=lambda each: -sum(kind.items for kind in each[1] if kind.kind in MISSING_KINDS))
     every = _counted(kind for _, kinds in found for kind in kinds)
     lines = [f"{plural(every.total(), 'error')}: {_kinds(every)}"] if len(found) > 1 and len(every) > 1 else []
     lines += [_of_skill(skill, kinds) for skill, kinds in found[:LINES]]

@@ -75,6 +75,13 @@ def test_errors_of_many_skills_are_a_handful_of_lines() -> None:
     assert lines[-1] == "… and 4 errors of other skills: 4 infra"
 
 
+def test_a_skill_that_could_not_be_asked_is_told_before_those_whose_own_errors_fill_the_lines() -> None:
+    own = [error(f"s{number}", "t", "skill", "KeyError") for number in range(LINES)]
+    lines = error_summary(reports(*own, error("z", "t"), error("z", "u")))
+    assert lines[:2] == ["7 errors: 5 skill, 2 infra", "2 errors of z@1.0.0: infra: connection refused"]
+    assert lines[-1] == "… and 1 error of other skills: 1 skill"
+
+
 @pytest.mark.parametrize("message", ["two\nlines \x1b[31m", "x" * 5_000], ids=["p68-controls", "long"])
 def test_a_message_is_one_bounded_line(message: str) -> None:
     [line] = error_summary(reports(error("a", "t", message=message)))
