@@ -173,13 +173,15 @@ class FailureGroup:
 def why_failed(item: TaskResult) -> list[str]:
     """The keys of the groups that an item belongs to; none for one that passed.
 
-    An item whose check failed belongs to each code of its reasons, one that ended in an error to the kind of that error alone.
+    An item whose check failed belongs to each code of its reasons, without remarks where there are others; one that ended in an
+    error to the kind of that error alone.
     """
     if item.passed:
         return []
     if item.status != "fail":
         return [f"error:{item.error_kind or item.status}"]
-    names = dict.fromkeys(visible(reason.code)[:NAME_LENGTH] for reason in item.reasons)
+    telling = [reason for reason in item.reasons if not reason.informational] or item.reasons
+    names = dict.fromkeys(visible(reason.code)[:NAME_LENGTH] for reason in telling)
     unexplained = f"error:{item.error_kind}" if item.error_kind else "reason:no reason recorded"
     return [f"reason:{name}" for name in names] or [unexplained]
 

@@ -66,6 +66,9 @@ def test_skills_that_share_no_task_have_no_matrix(make_report: MakeReport, make_
     assert matrix_rows([one, make_report("b", benchmarkId="other", taskResults=[make_item("t")])]) == []
 
 
+REMARK = {"code": "TOOL_UNEXPECTED", "message": "called beyond what is expected: book (1)", "informational": True}
+
+
 @each_row(
     ("fields", "keys"),
     [
@@ -76,6 +79,8 @@ def test_skills_that_share_no_task_have_no_matrix(make_report: MakeReport, make_
         ),
         pytest.param({"status": "timeout"}, ["error:timeout"], id="kind-not-recorded"),
         pytest.param({"reasons": []}, ["reason:no reason recorded"], id="no-reason"),
+        pytest.param({"reasons": [REMARK, {"code": "A", "message": "m"}]}, ["reason:A"], id="remark-is-not-why"),
+        pytest.param({"reasons": [REMARK]}, ["reason:TOOL_UNEXPECTED"], id="only-a-remark"),
     ],
 )  # fmt: skip
 def test_which_groups_an_item_belongs_to(make_item: MakeItem, fields: dict[str, Any], keys: list[str]) -> None:
