@@ -215,6 +215,11 @@ class Call:
             self._deadline.reschedule(at)
 
     @property
+    def began(self) -> float:
+        """When the clock started, as a `time.perf_counter()`."""
+        return self._started
+
+    @property
     def latency_ms(self) -> float:
         """Milliseconds on the clock, to the microsecond."""
         return round(((self._stopped or time.perf_counter()) - self._started) * 1000, 3)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +34,10 @@ if TYPE_CHECKING:
     from mcp_types import CallToolResult
 
     from eval_skills.core.models import SkillResponse
+
+
+LATE_LOG_S = 0.1
+"""How long what a program logged before its answer may take to arrive."""
 
 
 class CallInterrupted(SkillUnavailable):
@@ -120,9 +126,23 @@ async def _answer(
         return read_answer(output).model_copy(update={"content": [*content, *asked]})
     said = error_text(result)
     masked = said == f"Error executing tool {tool}"  # which is how a server hides what its tool raised
-    cause = exception_in(session.transport.stderr()) if masked else ""
+    cause = await _logged_cause(session, call.began) if masked else ""
     message = "; ".join(filter(None, (said, cause, _refused(session, mark))))
     raise SkillError(message, known=partial_response_of(result, choice.max_bytes, asked, call.key_twice))
+
+
+async def _logged_cause(session: McpSession, began: float) -> str:
+    """The exception that a program logged in place of saying it, since `began`; a call that ended meanwhile may have taken it.
+
+    Standard error and the answer come on pipes of their own, so what was written first may arrive a little later.
+    """
+    end = time.perf_counter() + (LATE_LOG_S if session.is_program else 0)
+    while not (found := exception_in(session.transport.stderr())):
+        exception, taken_at = session.transport.taken
+        if taken_at >= began or time.perf_counter() >= end:
+            return exception if taken_at >= began else ""
+        await asyncio.sleep(LATE_LOG_S / 10)
+    return found
 
 
 async def _explained(session: McpSession, error: MCPError, max_bytes: int, mark: int) -> ItemError:

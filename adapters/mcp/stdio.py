@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import time
 from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -18,6 +19,7 @@ from pydantic import ValidationError
 
 from eval_skills.adapters.answer.envelope import parse_json
 from eval_skills.adapters.call import shield_cleanup
+from eval_skills.adapters.mcp.results import exception_in
 from eval_skills.adapters.mcp.transport import Transport, message_limit
 from eval_skills.adapters.process import guard
 from eval_skills.adapters.process.child import Child
@@ -106,6 +108,8 @@ class StdioTransport(Transport):
 
     def take_logs(self) -> str:
         stderr = self._child.stderr.take() if self._child is not None else ""
+        if exception := exception_in(stderr):
+            self.taken = (exception, time.perf_counter())
         return "\n".join(text.rstrip("\n") for text in (super().take_logs(), stderr) if text.strip())
 
     def seen(self) -> str:

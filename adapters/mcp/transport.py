@@ -33,12 +33,13 @@ class Transport(ABC):
     """One connection's carrier, used once.
 
     `said` is what the server said beside its messages. `broken` is the error that made the connection useless, where the carrier
-    knows one.
+    knows one. `taken` is the last exception that `take_logs` gave to a call's log, and when, as a `time.perf_counter()`.
     """
 
     def __init__(self) -> None:
         self.said = OutputTail()
         self.broken: ItemError | None = None
+        self.taken = ("", 0.0)
         self._failures: dict[int, ItemError] = {}
         self._numbers = itertools.count(1)
 

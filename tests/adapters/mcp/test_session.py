@@ -58,6 +58,22 @@ async def test_p18_fifty_items_share_one_process(tools: Tools) -> None:
 
 
 @pytest.mark.slow
+async def test_what_a_masked_error_logged_is_told_where_another_call_ends_first_or_the_log_comes_late(tools: Tools) -> None:
+    async with tools:
+        both = await asyncio.gather(tools.use("masked"), tools.use("release"), return_exceptions=True)
+        late = await asyncio.gather(tools.use("masked_late"), return_exceptions=True)
+        await tools.use("echo")
+        told = [str(both[0]), str(late[0])]
+        silent = await asyncio.gather(tools.use("fail", {"text": "Error executing tool fail"}), return_exceptions=True)
+    assert both[1] == "released"
+    assert told == [
+        "Error executing tool masked; stderr: ValueError: the real reason",
+        "Error executing tool masked_late; stderr: ValueError: the late reason",
+    ]
+    assert str(silent[0]) == "Error executing tool fail", "what another call logged earlier is not its cause"
+
+
+@pytest.mark.slow
 async def test_calls_at_the_same_time_get_their_own_answers(tools: Tools) -> None:
     async with tools:
         answers = await asyncio.gather(*(tools.use("echo", {"n": n}) for n in range(100)))

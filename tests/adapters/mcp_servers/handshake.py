@@ -171,11 +171,29 @@ def forget(given: Any, _: Any) -> Any:
     return text("forgotten")
 
 
+def masked(given: Any, message: Any) -> Any:
+    """Logs why it fails, and does not say so; it is answered by `release`."""
+    print("ValueError: the real reason", file=sys.stderr, flush=True)
+    STATE["held"] = message["id"]
+
+
+def release(given: Any, message: Any) -> Any:
+    send({"id": message["id"], "result": text("released")})
+    send({"id": STATE.pop("held"), "result": text("Error executing tool masked", isError=True)})
+
+
+def masked_late(given: Any, message: Any) -> Any:
+    """Answers before it logs why it failed."""
+    send({"id": message["id"], "result": text("Error executing tool masked_late", isError=True)})
+    print("ValueError: the late reason", file=sys.stderr, flush=True)
+
+
 TOOLS = {
     tool.__name__: tool
     for tool in (
         echo, structured, parts, fail, rpc_error, broken_schema, unstructured, invalid, state, slow, die, die_once, big, noisy,
         progress, sampling, consult, garbled, backtracks, doubles, elsewhere, formatted, forget,
+        masked, masked_late, release,
     )
 }  # fmt: skip
 IN_THREADS = {"slow"}
