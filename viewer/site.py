@@ -54,7 +54,7 @@ class Site:
         for pattern, make in PAGES.items():
             if match := re.fullmatch(pattern, name):
                 return make(self, *match.groups())
-        raise NoSuchPageError(f"there is no page {excerpt(name, 80)!r}; {names.RUNS} lists the runs")
+        raise NoSuchPageError(f"there is no page {excerpt(name, 80)}; {names.RUNS} lists the runs")
 
     def names(self) -> list[str]:
         """All pages of an export, the first page first."""

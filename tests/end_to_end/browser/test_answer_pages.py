@@ -121,6 +121,18 @@ def test_the_filters_of_a_task_stand_in_the_address(page: Page, pages: dict[str,
     assert page.text(".answers .chosen h3").startswith("bad@0.0.0 · run 2")
 
 
+@pytest.mark.parametrize("width", [1280, 760, 390])
+def test_the_heading_of_an_answer_that_a_link_leads_to_is_not_below_the_filters(
+    page: Page, pages: dict[str, Path], width: int
+) -> None:
+    page.look(width=width, height=400)
+    page.open(pages["task"], "#answer=bad%400.0.0%232")
+    page.until("document.querySelector('.answers .chosen') && scrollY > 0")
+    heading = "document.querySelector('.answers .chosen h3')"
+    seen = "document.elementFromPoint(box.x + 5, box.y + 2)"
+    assert page.value(f"(() => {{ const box = {heading}.getBoundingClientRect(); return {heading}.contains({seen}) }})()")
+
+
 def test_a_difference_is_marked_and_said(page: Page, pages: dict[str, Path]) -> None:
     page.open(pages["task"], "#skill=bad%400.0.0")
     assert page.value("document.querySelector('.words del').textContent") == "[expected: Bern]"
