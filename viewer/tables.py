@@ -50,6 +50,9 @@ KNOWN_REPORTS = f"(SELECT * REPLACE ({_KNOWN}) FROM reports)"  # noqa: S608 - na
 """In place of ``reports`` in a SELECT: without the figures that are not known where no item has a verdict on the skill."""
 
 
+FORBIDDEN = "CASE WHEN sum(forbidden_items) > 0 THEN 'called' WHEN sum(forbidden_unknown_items) > 0 THEN 'unknown' END"
+"""In a SELECT over reports: ``called`` where a forbidden tool was, ``unknown`` where it may have been, else null."""
+
 NOTHING_IS_USUAL = object()
 """No value of a column goes without saying."""
 
@@ -75,6 +78,10 @@ class Column:
         """The column as the page's script reads it."""
         is_hidden = bool(rows) and all(row[self.of[0]] == self.usual for row in rows)
         return {"title": self.title, "kind": self.kind, "facet": self.is_facet, "wide": self.is_wide, "hidden": is_hidden}
+
+
+FORBIDDEN_TOOLS = Column(title="Forbidden tools", of=("forbidden",), kind="verdict", is_facet=True, usual=None)
+"""Of a SELECT that has `FORBIDDEN` as ``forbidden``: shown where there is anything to say."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

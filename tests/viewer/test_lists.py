@@ -8,9 +8,14 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
+import eval_skills as es
 from eval_skills.core.store import Store
 from eval_skills.core.store.landing import land_rows
+from eval_skills.viewer.pages.lists import NIGHTS
+from eval_skills.viewer.pages.runs import COLUMNS
+from eval_skills.viewer.pages.runs import SQL as RUNS
 from eval_skills.viewer.server import application
+from eval_skills.viewer.tables import Table
 
 
 @pytest.mark.slow
@@ -21,3 +26,44 @@ def test_a_calibration_shows_how_many_labels_the_judge_did_not_judge(tmp_path: P
     page = TestClient(application(store, labelled_by="ann"), base_url="http://127.0.0.1:8000").get("/calibrations.html").text
     assert page.index("4321") < page.index("1234")
     assert "Not judged" in page
+
+
+def agent(city: str) -> dict[str, object]:
+    return {"output": city, "toolCalls": [{"name": "pay"}] if city == "Rome" else []}
+
+
+def broken(city: str) -> str:
+    raise RuntimeError("the booking service is down")
+
+
+@pytest.mark.slow
+def test_a_night_and_a_run_show_that_a_forbidden_tool_was_called_or_may_have_been(tmp_path: Path) -> None:
+    tasks = [{"id": city, "input": city, "expected": {"forbiddenTools": ["pay"]}} for city in ("Bern", "Rome")]
+    found = es.evaluate([agent, broken], tasks, store=str(tmp_path / "eval-store"))
+    calm = es.evaluate(agent, tasks[:1], store=str(tmp_path / "eval-store"))
+    store, moment = Store(tmp_path / "eval-store"), datetime(2026, 11, 29, tzinfo=UTC)
+    night = {
+        "night_id": "n",
+        "finished_at": moment,
+        "suite": "s",
+        "benchmark_id": "tasks",
+        "skill_version": "0.0.0",
+        "verdict": "steady",
+    }
+    rows = [
+        night | {"run_id": run.run_id, "skill_id": skill} for run, skill in [(found, "agent"), (found, "broken"), (calm, "agent")]
+    ]
+    land_rows(store, "nights", "20261129T000000Z-0001", rows)
+
+    assert _shown(NIGHTS, store, "Forbidden tools") == {
+        ("agent", found.run_id): "called", ("broken", found.run_id): "unknown", ("agent", calm.run_id): None,
+    }  # fmt: skip
+    runs = Table(name="runs", title="Runs", sql=RUNS.replace("{chosen}", ""), columns=COLUMNS).payload(store)
+    place = [column["title"] for column in runs["columns"]].index("Forbidden tools")
+    assert [row[place] for row in runs["rows"]] == [None, "called"]
+
+
+def _shown(table: Table, store: Store, title: str) -> dict[tuple[str, str], object]:
+    made = table.payload(store)
+    skill, run, place = ([column["title"] for column in made["columns"]].index(each) for each in ("Skill", "Run", title))
+    return {(row[skill], row[run]): row[place] for row in made["rows"]}

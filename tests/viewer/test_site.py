@@ -127,10 +127,10 @@ def test_a_column_without_anything_unusual_is_hidden(origins: list[str | None], 
 
 
 @pytest.mark.slow
-def test_labels_and_origins_are_hidden_where_there_are_none_but_runs(tmp_path: Path) -> None:
+def test_forbidden_tools_labels_and_origins_are_hidden_where_there_are_none_but_runs(tmp_path: Path) -> None:
     leave_run(tmp_path, "20260101T100000Z-0001")
     (table,) = data_of(Site(Store(tmp_path)).page("index.html"))["tables"]
-    assert [column["title"] for column in table["columns"] if column["hidden"]] == ["Labels", "Origin"]
+    assert [column["title"] for column in table["columns"] if column["hidden"]] == ["Forbidden tools", "Labels", "Origin"]
 
 
 def test_the_cost_of_an_unfinished_run_has_all_that_its_items_say(tmp_path: Path) -> None:

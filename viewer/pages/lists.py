@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from eval_skills.core.viewer_pages import run_page, skill_page
 from eval_skills.viewer.page import TablesPage
-from eval_skills.viewer.tables import BEGAN, KNOWN_REPORTS, Column, Row, Table
+from eval_skills.viewer.tables import BEGAN, FORBIDDEN, FORBIDDEN_TOOLS, KNOWN_REPORTS, Column, Row, Table
 
 if TYPE_CHECKING:
     from eval_skills.viewer.site import Site
@@ -54,21 +54,25 @@ SKILLS = Table(
 NIGHTS = Table(
     name="nights",
     title="Nights",
-    sql="""
-        SELECT night_id, finished_at, suite, skill_id, skill_version, benchmark_id, verdict, good, completion_rate,
+    sql=f"""
+        SELECT night_id, finished_at, suite, skill_id, skill_version, benchmark_id, verdict, forbidden, good, completion_rate,
             mean_difference, adjusted_p, run_id, last_good_run_id, explanation, moved_tasks, changed
-        FROM nights ORDER BY night_id DESC, suite, skill_id
-    """,
+        FROM nights LEFT JOIN (
+            SELECT run_id, skill_id, skill_version, benchmark_id, {FORBIDDEN} AS forbidden FROM reports GROUP BY ALL
+        ) USING (run_id, skill_id, skill_version, benchmark_id)
+        ORDER BY night_id DESC, suite, skill_id
+    """,  # noqa: S608 - a constant
     columns=(
         Column(title="Night (UTC)", of=("finished_at",), kind="moment"),
-        Column(title="Suite", of=("suite",), is_facet=True),
+        Column(title="Verdict", of=("verdict",), kind="verdict", is_facet=True),  # what a narrow screen shows first
         Column(title="Skill", of=("skill_id",), link=_skill, is_facet=True),
-        Column(title="Version", of=("skill_version",), is_wide=True),
-        Column(title="Verdict", of=("verdict",), kind="verdict", is_facet=True),
+        Column(title="Suite", of=("suite",), is_facet=True),
+        FORBIDDEN_TOOLS,
         Column(title="Completion", of=("completion_rate",), kind="rate"),
+        Column(title="Why", of=("explanation",)),
         Column(title="Difference", of=("mean_difference",), kind="points"),
         Column(title="Adjusted p", of=("adjusted_p",), kind="score", is_wide=True),
-        Column(title="Why", of=("explanation",)),
+        Column(title="Version", of=("skill_version",), is_wide=True),
         Column(title="Changed", of=("changed",), kind="names", is_wide=True),
         _run("run_id"),
     ),

@@ -10,7 +10,7 @@ from eval_skills.core.store.missing import is_landing
 from eval_skills.core.viewer_pages import run_page, skill_page
 from eval_skills.viewer.live import is_written
 from eval_skills.viewer.page import PLACES, TablesPage
-from eval_skills.viewer.tables import KNOWN_REPORTS, Column, Row, Table
+from eval_skills.viewer.tables import FORBIDDEN, FORBIDDEN_TOOLS, KNOWN_REPORTS, Column, Row, Table
 
 if TYPE_CHECKING:
     from eval_skills.core.store import Store
@@ -19,11 +19,12 @@ if TYPE_CHECKING:
 SQL = f"""
     SELECT run_id, started_at, benchmark, skills, coalesce('stopped: ' || stopped, state) AS state,
         coalesce(nullif(landed_items, 0), priced_of, landed_items) AS landed_items, planned_items,
-        completion, ci_lower, ci_upper, cost_usd, unpriced, priced_of,
+        completion, ci_lower, ci_upper, forbidden, cost_usd, unpriced, priced_of,
         labelled, coalesce(origin, 'run') AS origin, git_commit
     FROM runs LEFT JOIN (
         SELECT run_id, max(completion_rate) AS completion, arg_max(ci_lower, completion_rate) AS ci_lower,
             arg_max(ci_upper, completion_rate) AS ci_upper, any_value(origin) AS origin,
+            {FORBIDDEN} AS forbidden,
             sum(list_sum([estimated_usd, earlier_cost_usd, judge_cost_usd, user_cost_usd])) AS cost_usd,
             sum(CASE WHEN estimated_usd IS NULL THEN items ELSE coalesce(cost_unknown_items, 0) END)::BIGINT AS unpriced,
             sum(items)::BIGINT AS priced_of
@@ -48,6 +49,7 @@ COLUMNS = (
     Column(title="Benchmark", of=("benchmark",), is_facet=True),
     Column(title="Skills", of=("skills",), kind="names", link=lambda row: skill_pages(row), is_facet=True),
     Column(title="Best completion", of=("completion", "ci_lower", "ci_upper"), kind="interval"),
+    FORBIDDEN_TOOLS,
     Column(title="Items", of=("landed_items", "planned_items"), kind="part", is_wide=True),
     Column(title="Cost", of=("cost_usd", "unpriced", "priced_of"), kind="sum", is_wide=True),
     Column(

@@ -28,9 +28,10 @@ const WRITTEN = {
   sign: (value) => (value ? "✔" : "✘"),
 };
 const NUMBERS = new Set(["count", "part", "rate", "points", "score", "ms", "usd", "sum", "interval", "moment"]);
-const LOOKS = { pass: "pass", passed: "pass", better: "pass", improved: "pass", recovered: "pass", fail: "fail", failed: "fail", regression: "fail", regressed: "fail", worse: "fail", gone: "fail", error: "error", suspect: "error", flaky: "error", unfinished: "error", "stopped: cost limit": "error", "stopped: token limit": "error", "stopped: time limit": "error", timeout: "timeout" };
+const LOOKS = { pass: "pass", passed: "pass", better: "pass", improved: "pass", recovered: "pass", fail: "fail", failed: "fail", regression: "fail", regressed: "fail", worse: "fail", gone: "fail", called: "fail", error: "error", suspect: "error", unknown: "error", flaky: "error", unfinished: "error", "stopped: cost limit": "error", "stopped: token limit": "error", "stopped: time limit": "error", timeout: "timeout" };
 
 const LONG_TEXT = 30; // characters; its column is not made as narrow as its longest syllable
+const PARAGRAPH = 120; // characters; its column is as wide as one may be, so that a row is not as high as the window
 
 const known = (value) => value !== null && value !== undefined && !(Array.isArray(value) && (value.length === 0 || value[0] === null));
 
@@ -223,7 +224,7 @@ function drawCell(column, value, link) {
   }
   const written = WRITTEN[column.kind](value);
   if (column.kind === "state" || column.kind === "verdict") return element("td", { className }, element("span", { className: `tag ${LOOKS[value] ?? "label"}` }, written));
-  return element("td", { className: `${className}${column.kind === "text" ? " words" : ""}${written.length > LONG_TEXT ? " long" : ""}` }, linked(written, link));
+  return element("td", { className: `${className}${column.kind === "text" ? " words" : ""}${written.length > LONG_TEXT ? " long" : ""}${written.length > PARAGRAPH ? " paragraph" : ""}` }, linked(written, link));
 }
 
 function drawPages(place, table) {
