@@ -174,8 +174,8 @@ def _launch(
     typed = frozenset(key for key, value in {"json": json, "color": no_color, "verbose": verbose}.items() if value is not None)
     fresh = replace(new_invocation(), config_path=config, typed=typed, began=current().began)
     begin(replace(fresh, json=bool(json), color=not no_color, verbose=bool(verbose)))
-    is_group = app.parse_commands(tokens)[1][-1].default_command is None
-    if json and is_group and {"-h", "--help", "--version"}.isdisjoint(tokens):
+    _, apps, rest = app.parse_commands(tokens)
+    if json and apps[-1].default_command is None and not rest:  # a rest is help, or a command that does not exist
         raise UsageError("--json needs a command: there is no JSON document to print without one")
     code: int | None = app(tokens, exit_on_error=False, print_error=False, console=help_console())
     return code

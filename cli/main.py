@@ -68,7 +68,7 @@ def call(arguments: Sequence[str]) -> int:
 def _call(arguments: Sequence[str]) -> int:
     with briefly():
         from cyclopts import CycloptsError
-        from cyclopts.exceptions import UnusedCliTokensError
+        from cyclopts.exceptions import MissingArgumentError, UnknownOptionError, UnusedCliTokensError
 
         from eval_skills.cli.app import call_app, new_invocation
 
@@ -81,6 +81,9 @@ def _call(arguments: Sequence[str]) -> int:
     except UnusedCliTokensError as error:
         shown = ", ".join(map(repr, error.unused_tokens or ()))
         return _fail(UsageError(f"{shown}: this command takes no such argument; --help shows what it takes"), USAGE)
+    except (MissingArgumentError, UnknownOptionError) as error:
+        command = error.command_chain or ()
+        return _fail(error, USAGE, lambda text: _with_help(current().placed(text), command))
     except (CycloptsError, UserError) as error:
         return _fail(error, USAGE, current().placed)
     except RunError as error:
@@ -96,6 +99,11 @@ def _call(arguments: Sequence[str]) -> int:
         return _fail(UsageError(what), USAGE)
     except Exception as error:  # noqa: BLE001 - the last line of defence: a bug becomes a sentence and an exit code
         return _fail(error, UNFINISHED)
+
+
+def _with_help(text: str, command: Sequence[str]) -> str:
+    """The text about an option with where the command's options are listed, unless it suggests one already."""
+    return text if "Did you mean" in text else f"{text.rstrip('.')}; see {' '.join(('eval-skills', *command, '--help'))}"
 
 
 def _blank(arguments: Sequence[str]) -> str | None:

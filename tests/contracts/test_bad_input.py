@@ -101,6 +101,22 @@ def test_p40_every_command_refuses(
     assert says in refused(*base, *arguments)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        pytest.param(["plan", "--zzz", "3"], "Unknown option: --zzz; see eval-skills plan --help", id="unknown-option"),
+        pytest.param(["plan", "--task", "3"], "Unknown option: --task. Did you mean --tasks?", id="suggested"),
+        pytest.param(["report", "convert"], "--input requires an argument; see eval-skills report convert --help", id="missing"),
+        pytest.param(["--json", "nope"], 'Unknown command "nope". Available commands: ', id="json-unknown-command"),
+        pytest.param(["--json", "report", "nope"], 'Unknown command "nope". Available commands: ', id="json-unknown-subcommand"),
+    ],
+)
+def test_what_a_command_does_not_know_leads_to_what_it_knows(
+    refused: Callable[..., str], arguments: list[str], says: str
+) -> None:
+    assert says in refused(*arguments)
+
+
 @pytest.mark.parametrize("base", [EVAL, DRY_RUN], ids=["eval", "dry-run"])
 @pytest.mark.parametrize(
     ("arguments", "says"),
