@@ -192,6 +192,8 @@ def _show(summary: NightSummary, *, passed: bool | None, unproven: list[str]) ->
         gate = None if passed is None else {"passed": passed, "notProven": unproven}
         print_json({**summary.to_json(), "gate": gate, "flowRunPage": current().flow_run_page})
         return
+    from eval_skills.reporting.escape import visible_line
+
     for suite in summary.suites:
         _show_suite(suite)
     current().say(summary.line, style="bold")
@@ -200,13 +202,11 @@ def _show(summary: NightSummary, *, passed: bool | None, unproven: list[str]) ->
         said = f"of {len(runs)} runs, {runs[0]} to {runs[-1]} ({summary.pruned.size:,} bytes)" if runs else "of no run"
         current().say(f"deleted the items {said}; reports and manifests stay")
     current().say_stored(summary.store, f"night {summary.night_id}")
-    for reason in unproven:
-        current().say(f"gate failed: {reason}", style="red")
+    for reason in [] if passed is None else [*summary.gate_failures, *unproven]:
+        current().say(f"gate failed: {visible_line(reason)}", style="red")
     if passed:
         judged = f"ran; {plural(open_, 'item')} without a verdict" if (open_ := summary.without_verdict) else "ran and was judged"
         current().say(f"gate passed: no skill regressed or called a forbidden tool, and every suite {judged}", style="green")
-    elif passed is not None and not unproven:
-        current().say("gate failed: see above", style="red")
 
 
 def _show_effect(found: NightEffect) -> None:

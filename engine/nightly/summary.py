@@ -61,6 +61,14 @@ class SkillOutcome:
         """The number of items in which it called a forbidden tool."""
         return self.report.summary.forbidden_items or 0
 
+    @property
+    def gate_failures(self) -> list[str]:
+        """What the night's gate does not let pass, a predicate each."""
+        unknown, found = self.report.summary.forbidden_unknown_items, self.classification
+        calls = {"called forbidden tools": self.forbidden_items, "may have called forbidden tools": unknown}
+        verdicts = {"regressed": found.verdict == "regressed", "could not be judged": found.left_open}
+        return [reason for reason, holds in {**calls, **verdicts}.items() if holds]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NightEffect:
@@ -109,6 +117,14 @@ class SuiteOutcome:
     def last_good(self) -> str | None:
         """The latest run in which one of its skills had a good night before."""
         return max((skill.last_good for skill in self.skills if skill.last_good), default=None)
+
+    @property
+    def gate_failures(self) -> list[str]:
+        """Why the night's gate does not pass, as far as it is this suite's fault, a phrase each."""
+        skills = [f"{skill.report.skill_key} {reason}" for skill in self.skills for reason in skill.gate_failures]
+        gone = [f"{last.skill_key} is gone" for last in self.gone]
+        effect = self.effect.failures if self.effect is not None else []
+        return [*(f"run failed: {failure}" for failure in self.failures), *skills, *gone, *(f"effect: {each}" for each in effect)]
 
     def points_up_to(self, night_id: str, history: SuiteHistory) -> dict[str, list[tuple[str, float]]]:
         """The completion rates of its skills in the nights of its `history` and in this one, by ``id@version``, oldest first.
@@ -193,12 +209,16 @@ class NightSummary:
         return [reason for reason in outcomes if reason]
 
     @property
+    def gate_failures(self) -> list[str]:
+        """Why the gate does not pass, each with its suite: a skill regressed, is known or may be feared to have called a
+        forbidden tool, could not be judged or is gone, a run failed, or the gate of an effect does not pass. Empty: it passes.
+        """
+        return [f"{suite.name}: {reason}" for suite in self.suites for reason in suite.gate_failures]
+
+    @property
     def gate_passed(self) -> bool:
-        """Whether no skill regressed, none is known or may be feared to have called a forbidden tool, every one could be judged,
-        none is gone, no run failed, and every effect of an Agent Skill passes its own gate."""
-        calls = self.with_forbidden_calls or self.with_unknown_calls
-        known = not self.failed and not self.left_open and not self.gone and not self.effect_failures
-        return known and not self.counts["regressed"] and not calls
+        """Whether there are no `gate_failures`."""
+        return not self.gate_failures
 
     @property
     def line(self) -> str:

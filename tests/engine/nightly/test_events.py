@@ -60,6 +60,16 @@ def test_no_night_with_a_forbidden_call_passes_its_gate(forbidden: int, passed: 
     assert night(outcome("adder", 0), outcome("rogue", forbidden, "better")).gate_passed is passed
 
 
+def test_a_gate_that_fails_says_each_reason_with_its_suite() -> None:
+    both = night(outcome("adder", 0), outcome("rogue", 1), outcome("slow", 0, "regressed"))
+    lost = SuiteOutcome(name="trips", run_id=None, failures=["trips.json: no such file"])
+    assert replace(both, suites=[*both.suites, lost]).gate_failures == [
+        "sums: rogue@1.0.0 called forbidden tools",
+        "sums: slow@1.0.0 regressed",
+        "trips: run failed: trips.json: no such file",
+    ]
+
+
 def test_no_night_passes_its_gate_in_which_forbidden_calls_cannot_be_ruled_out() -> None:
     unsure = outcome("agent", 0)
     figures = unsure.report.summary.model_copy(update={"forbidden_unknown_items": 1})
