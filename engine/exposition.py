@@ -10,6 +10,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from operator import itemgetter
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -111,21 +112,22 @@ class StoreCollector:
 
 
 def _of_runs(store: Store) -> Iterator[Metric]:
-    """Of each skill on each benchmark its last whole run."""
+    """Of each skill on each benchmark its last whole run, and in that all its versions that ran side by side."""
     rows = [row for row in store.tables.rows("reports", _REPORT) if is_primary(row["origin"])]
-    last = {(row["benchmark_id"], row["skill_id"]): row for row in rows}  # rows come in the order of their runs
-    kinds = _error_kinds(store, {row["run_id"] for row in last.values()})
+    runs = {(row["benchmark_id"], row["skill_id"]): row["run_id"] for row in rows}  # rows come in the order of their runs
+    last = [row for row in rows if row["run_id"] == runs[row["benchmark_id"], row["skill_id"]]]
+    kinds = _error_kinds(store, set(runs.values()))
     completion = GaugeMetricFamily("eval_skills_completion_ratio", "Completion rate of the last run, from 0 to 1", labels=_SKILL)
     items = GaugeMetricFamily("eval_skills_items", "Items of the last run, by how they ended", labels=(*_SKILL, "status"))
     errors = GaugeMetricFamily("eval_skills_errors", "Items of the last run that ended in an error", labels=(*_SKILL, "kind"))
     latency = GaugeMetricFamily("eval_skills_latency_seconds", "Latency in the last run", labels=(*_SKILL, "quantile"))
     moment = GaugeMetricFamily("eval_skills_run_timestamp_seconds", "When the last whole run began", labels=("benchmark",))
-    for (benchmark, skill), row in sorted(last.items()):
-        names = [benchmark, skill, row["skill_version"]]
+    for row in sorted(last, key=itemgetter("benchmark_id", "skill_id", "skill_version")):
+        names = [row["benchmark_id"], row["skill_id"], row["skill_version"]]
         _add(completion, names, known_completion(row))
         for status in STATUSES:
             _add(items, [*names, status], row[_COUNTS[status]])
-        for kind, count in sorted(kinds[row["run_id"], skill, row["skill_version"]].items()):
+        for kind, count in sorted(kinds[row["run_id"], row["skill_id"], row["skill_version"]].items()):
             _add(errors, [*names, kind], count)
         for quantile, column in QUANTILES.items():
             _add(latency, [*names, quantile], None if row[column] is None else row[column] / 1000)
@@ -150,15 +152,14 @@ def _of_nights(store: Store) -> Iterator[Metric]:
     """Of each suite its last night."""
     rows = store.tables.rows("nights", _NIGHT)
     newest = {row["suite"]: row["night_id"] for row in rows}
-    verdict = GaugeMetricFamily(
-        "eval_skills_night_verdict", "1 for the verdict on each skill in the last night", labels=("suite", "skill", "verdict")
-    )
+    of_skill = ("suite", "skill", "version", "verdict")
+    verdict = GaugeMetricFamily("eval_skills_night_verdict", "1 for the verdict on each skill in the last night", labels=of_skill)
     good = GaugeMetricFamily("eval_skills_night_good", "1 where every skill of the suite had a good night", labels=("suite",))
     moment = GaugeMetricFamily("eval_skills_night_timestamp_seconds", "When the last night ended", labels=("suite",))
     for suite, night in sorted(newest.items()):
         of_suite = [row for row in rows if (row["suite"], row["night_id"]) == (suite, night)]
         for row in of_suite:
-            _add(verdict, [suite, row["skill_id"] or "", row["verdict"]], 1)
+            _add(verdict, [suite, row["skill_id"] or "", row["skill_version"] or "", row["verdict"]], 1)
         _add(good, [suite], int(all(row["good"] for row in of_suite)))
         _add(moment, [suite], max(_seconds(row["finished_at"]) for row in of_suite))
     yield from (verdict, good, moment)

@@ -47,7 +47,9 @@ def scrape(tmp_path: Path, told: list[str]) -> Any:
             assert (reply.status, reply.headers["Content-Type"].partition(";")[0]) == (200, "text/plain")
             lines = reply.read().decode().splitlines()
             connection.close()
-            return {name: float(value) for name, value in (line.rsplit(" ", 1) for line in lines if not line.startswith("#"))}
+            found = [line.rsplit(" ", 1) for line in lines if not line.startswith("#")]
+            assert len({name for name, _ in found}) == len(found), "Prometheus refuses a series that comes twice in a scrape"
+            return {name: float(value) for name, value in found}
 
         yield get
 
@@ -94,7 +96,8 @@ def test_the_last_night_of_each_suite(scrape: Scrape, store: Store) -> None:
     def night(night_id: str, day: int, **verdicts: str) -> None:
         moment = AT.replace(day=day)
         rows = [
-            {"suite": "s", "skill_id": skill, "verdict": verdict, "good": verdict == "healthy", "finished_at": moment}
+            {"suite": "s", "skill_id": skill, "skill_version": "1", "verdict": verdict, "good": verdict == "healthy"}
+            | {"finished_at": moment}
             for skill, verdict in verdicts.items()
         ]
         land_rows(store, "nights", night_id, [{"night_id": night_id, **row} for row in rows])
@@ -103,12 +106,30 @@ def test_the_last_night_of_each_suite(scrape: Scrape, store: Store) -> None:
     night("20261121T000000Z-0000", 21, a="healthy", b="regression")
     found = scrape()
     assert {name for name in found if "verdict" in name} == {
-        'eval_skills_night_verdict{skill="a",suite="s",verdict="healthy"}',
-        'eval_skills_night_verdict{skill="b",suite="s",verdict="regression"}',
+        'eval_skills_night_verdict{skill="a",suite="s",verdict="healthy",version="1"}',
+        'eval_skills_night_verdict{skill="b",suite="s",verdict="regression",version="1"}',
     }
     assert found['eval_skills_night_good{suite="s"}'] == 0
     assert found['eval_skills_night_timestamp_seconds{suite="s"}'] == AT.replace(day=21).timestamp()
     assert found["eval_skills_night_last_success_timestamp_seconds"] == AT.timestamp()
+
+
+@pytest.mark.slow
+def test_versions_side_by_side_have_series_of_their_own(scrape: Scrape, store: Store, landed_run: LandedRun) -> None:
+    landed_run({"a": "right", "b": "wrong"}, at=AT, b={"skill_version": "2.0.0"})
+    night = {"night_id": "20261120T000000Z-0000", "finished_at": AT}
+    steady = night | {"suite": "s", "skill_id": "moody", "verdict": "steady", "good": True}
+    failed = night | {"suite": "t", "skill_id": None, "verdict": "failed", "good": False}
+    versions = [steady | {"skill_version": each} for each in ("1.0.0", "2.0.0")]
+    land_rows(store, "nights", "20261120T000000Z-0000", [*versions, failed])
+    found = scrape()
+    of_versions = [found[series("eval_skills_completion_ratio", **SKILL | {"version": each})] for each in ("1.0.0", "2.0.0")]
+    assert of_versions == [1, 0]
+    assert {name for name in found if "verdict" in name} == {
+        'eval_skills_night_verdict{skill="moody",suite="s",verdict="steady",version="1.0.0"}',
+        'eval_skills_night_verdict{skill="moody",suite="s",verdict="steady",version="2.0.0"}',
+        'eval_skills_night_verdict{skill="",suite="t",verdict="failed",version=""}',
+    }
 
 
 def test_the_window_of_each_monitor(scrape: Scrape, store: Store) -> None:
