@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from contextvars import copy_context
 from dataclasses import dataclass, field
@@ -43,6 +43,9 @@ LOOK_S = 0.5
 
 GRACE_S = 30.0
 """How long after its deadline a pause is taken to be over by our clock alone: the server, where it answers, ends it itself."""
+
+TERMINATED_S = 60.0
+"""How long after the flow run of a deployment is cancelled its worker, or what serves it, has to terminate this process."""
 
 CANCELLED = "it was cancelled in Prefect"
 NOT_RESUMED = "it was paused in Prefect and not resumed in time"
@@ -173,6 +176,7 @@ class PauseWatch:
         self._over, self._lock = threading.Event(), threading.Lock()
         self._paused = False
         self._until: datetime | None = None
+        self._cancelled_at: float | None = None
 
     def __enter__(self) -> Self:
         if (flow_run := flow_run_here()) is not None:  # outside of one nobody can pause anything
@@ -212,7 +216,7 @@ class PauseWatch:
         elif lineage is None or not known:
             return
         elif cancelled := [place for place, state in known.items() if state.is_cancelling() or state.is_cancelled()]:
-            self._end(lineage, max(cancelled), CANCELLED, client)
+            self._cancel(lineage, max(cancelled), known, client)
         elif lineage.has_deployment and (left := [state for state in paused if state.state_details.pause_reschedule]):
             self._gate.close(Pause(state=left[0]))
         elif paused:
@@ -236,11 +240,21 @@ class PauseWatch:
             self._logger.info("Paused; %s items in flight finish, and no others are handed out.", self._in_flight())
             self._observer.paused(self._in_flight(), until)
 
+    def _cancel(self, lineage: Lineage, place: int, states: Mapping[int, State], client: SyncPrefectClient) -> None:
+        """End what was cancelled, but for the flow run of a deployment: its worker, or what serves it, terminates this process.
+
+        Neither does that for a part of it, nor where it is gone itself, or the state was set without asking it (``Cancelled``).
+        """
+        self._cancelled_at = self._cancelled_at or monotonic()
+        is_whole = place == len(lineage.flow_runs) - 1
+        is_left_to_others = lineage.has_deployment and is_whole and states[place].is_cancelling()
+        if is_left_to_others and monotonic() - self._cancelled_at < TERMINATED_S:
+            self._gate.close()
+        else:
+            self._end(lineage, place, CANCELLED, client)
+
     def _end(self, lineage: Lineage | None, place: int, reason: str, client: SyncPrefectClient) -> None:
         """End what runs here: the flow run at this place of the lineage, which ended in Prefect, and all below it."""
-        if reason == CANCELLED and lineage is not None and lineage.has_deployment:
-            self._gate.close()  # its worker, or what serves it, terminates this process
-            return
         is_outermost = lineage is not None and place == len(lineage.flow_runs) - 1
         for each in lineage.flow_runs[: place + 1] if lineage is not None else ():
             state: State[Any] = Cancelled(message=reason) if reason == CANCELLED else Failed(message=reason)

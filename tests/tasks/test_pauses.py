@@ -7,9 +7,14 @@ import threading
 from time import monotonic
 
 import pytest
+from prefect import flow
+from prefect.client.orchestration import get_client
+from prefect.client.schemas.objects import State
+from prefect.states import Cancelling
 
 from eval_skills.engine.evaluation.retries import ConcurrencySlot
-from eval_skills.tasks.pauses import Gate, StoppedInPrefect
+from eval_skills.tasks import pauses
+from eval_skills.tasks.pauses import EndedInPrefect, Gate, Lineage, PauseWatch, StoppedInPrefect
 
 
 def test_a_gate_is_open_until_it_is_closed() -> None:
@@ -82,3 +87,28 @@ def test_an_item_that_keeps_its_slot_waits_before_its_next_attempt() -> None:
         await _waits_and_then_works(gate, slot)
 
     asyncio.run(scene())
+
+
+def test_a_cancelled_run_of_a_deployment_that_nothing_terminates_ends_itself(
+    prefect_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What serves it may be gone, and nobody else would ever end the process."""
+
+    @flow
+    def left_alone() -> None: ...
+
+    gate = Gate()
+    watch = PauseWatch(gate)
+    with get_client(sync_client=True) as client:
+        flow_run = client.create_flow_run(left_alone)
+        lineage = Lineage((flow_run.id,), has_deployment=True)
+        states: list[State | None] = [Cancelling()]
+        watch._follow(lineage, states, client)
+        assert not gate.wait(0), "no item begins, and what serves it has its minute"
+        monkeypatch.setattr(pauses, "TERMINATED_S", 0.0)
+        watch._follow(lineage, states, client)
+        with pytest.raises(EndedInPrefect, match="cancelled in Prefect"):
+            gate.wait(0)
+        ended = client.read_flow_run(flow_run.id).state
+    assert ended is not None
+    assert ended.is_cancelled()

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from eval_skills.core.store import Store
+from eval_skills.core.store.files import is_locked
 from tests.end_to_end.deployments.conftest import EVAL_SKILLS, Site, until
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
@@ -49,8 +50,7 @@ def served(site: Site, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sit
     place = replace(site, folder=tmp_path_factory.mktemp("paused"))
     for flow in REQUESTS:
         furnish(place.folder / flow)
-    suites = [{"name": suite, "skills": ["./skills"], "benchmark": f"./{suite}.json"} for suite in ("a", "b")]
-    (place.folder / "nightly" / "suites.yaml").write_text(json.dumps({"suites": suites}))
+    write_suites(place.folder / "nightly", "a", "b")
     entries = [
         {"name": f"paused-{flow}", "entrypoint": f"eval_skills.flows.{flow}.{flow}", "parameters": {"request": request}}
         for flow, request in REQUESTS.items()
@@ -62,6 +62,12 @@ def served(site: Site, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sit
         found = {"name": {"any_": names}}
         until(lambda: len(place.ask("deployments/filter", deployments=found)) == len(names), what="registration", log=log)
         yield place
+
+
+def write_suites(folder: Path, *names: str) -> None:
+    """Write the file of a night: one suite for each of the benchmarks."""
+    suites = [{"name": name, "skills": ["./skills"], "benchmark": f"./{name}.json"} for name in names]
+    (folder / "suites.yaml").write_text(json.dumps({"suites": suites}))
 
 
 def furnish(folder: Path) -> None:
@@ -86,6 +92,46 @@ def test_a_night_that_is_paused_in_the_ui_goes_on_where_it_was(served: Site) -> 
 def test_a_pipeline_that_is_paused_in_the_ui_goes_on_with_its_run(served: Site) -> None:
     expected = Counter({task: times for task, times in ALL.items() if task.startswith("b")})
     check_paused_and_resumed(served, "pipeline", begun=BEGUN, expected=expected, runs=1)
+
+
+def test_a_suite_that_is_cancelled_ends_alone_and_the_night_goes_on(served: Site) -> None:
+    """Nothing but this process can end it: it is not the flow run of the deployment."""
+    folder, night = begun_night(served, "cancelled-suite")
+    [suite] = served.ask("flow_runs/filter", flow_runs={"parent_flow_run_id": {"any_": [night]}})
+    cancel(served, suite["id"], {"type": "CANCELLING"})
+    ended = until(lambda: served.ended(night), what="the end of the night", log=served.folder / "serve.log")
+    assert (ended["type"], ended["message"]) == ("COMPLETED", "1 of 2 suites ran, 1 skill: run failed in b")
+    nights = Store(folder / "eval-store").query("SELECT suite, verdict, explanation FROM nights ORDER BY suite")
+    assert list(nights["verdict"]) == ["new", "failed"]
+    assert "it was cancelled in Prefect" in nights["explanation"][1]
+
+
+def test_a_night_whose_state_is_set_to_cancelled_ends(served: Site) -> None:
+    """What serves it looks for *Cancelling* alone: the process would wait for ever, in one of its places."""
+    folder, night = begun_night(served, "cancelled-night")
+    cancel(served, night, {"type": "CANCELLED"})
+    store = Store(folder / "eval-store")
+    [night_id] = {store.manifest(run_id).provenance["night"] for run_id in store.run_ids()}
+    until(
+        lambda: not is_locked(store.layout.root / f"night-{night_id}"),
+        what="the end of the process",
+        log=served.folder / "serve.log",
+    )
+    assert night_id not in store.tables.files("nights"), "it goes on with nightly --resume"
+
+
+def begun_night(place: Site, name: str) -> tuple[Path, str]:
+    """A night in a folder of its own, whose first suite waits in its fifth task, and its flow run."""
+    folder, own = place.folder / name, {"suites": f"./{name}/suites.yaml", "store": f"./{name}/eval-store"}
+    furnish(folder)
+    write_suites(folder, "b", "a")
+    night = place.begin("nightly/paused-nightly", **own, options={"concurrency": 2})
+    until(lambda: calls(folder).total() == BEGUN, what="the calls before it is cancelled", log=place.folder / "serve.log")
+    return folder, night
+
+
+def cancel(place: Site, flow_run_id: str, state: dict[str, str]) -> None:
+    assert place.ask(f"flow_runs/{flow_run_id}/set_state", state=state, force=True)["status"] == "ACCEPT"
 
 
 def check_paused_and_resumed(place: Site, flow: str, *, begun: int, expected: Counter[str], runs: int) -> None:
