@@ -139,7 +139,8 @@ def suite_history(store: Store, suite: str, before: str | None = None, *, begins
     """The suite's history, from the table of nights, or of those `before` a night; of one that `begins` now, all are before
     it, unless a clock was wrong, be it by seconds.
 
-    A skill without a good night in it has the nights of other suites, too: the suite may be another one under a new name.
+    A skill without a good night in it has the nights of other suites, too: the suite may be another one under a new name, or the
+    skill may have come from another one.
     """
     import pyarrow.dataset as ds
 
@@ -160,15 +161,11 @@ def suite_history(store: Store, suite: str, before: str | None = None, *, begins
 
 
 def _rows_of_others(store: Store, suite: str, own: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The rows of other suites, of the skills without a good night in the `own` rows of the suite: of all where it had none."""
+    """The rows of other suites, but for the skills with a good night in the `own` rows of the suite."""
     import pyarrow.dataset as ds
 
-    good = {row["skill_id"] for row in own if row["verdict"] not in BAD}
-    lacking = {row["skill_id"] for row in own} - good - {None}
-    if good and not lacking:
-        return []
-    of_others = ds.field("suite") != suite
-    return _rows(store, of_others & ds.field("skill_id").isin(list(lacking)) if good else of_others)
+    good = {row["skill_id"] for row in own if row["verdict"] not in BAD} - {None}
+    return [row for row in _rows(store, ds.field("suite") != suite) if row["skill_id"] not in good]
 
 
 def _unrecorded(store: Store, suite: str, nights: Sequence[str], before: str) -> list[str]:
@@ -226,11 +223,12 @@ def _past_night(row: dict[str, Any], items: Items) -> PastNight:
 
 def needed_runs(store: Store) -> set[str]:
     """The runs that later nights need, of every suite in the store: the good nights of its skills, those since, its baseline."""
-    rows = _rows(store, None)
-    needed: set[str] = set()
-    for suite in {row["suite"] for row in rows}:
-        needed |= suite_history(store, suite).needed()
-        needed |= {row["baseline"] for row in [row for row in rows if row["suite"] == suite][-1:] if row["baseline"]}
+    suites: dict[str, list[dict[str, Any]]] = {}
+    for row in _rows(store, None):
+        suites.setdefault(row["suite"], []).append(row)
+    needed = {rows[-1]["baseline"] for rows in suites.values()} - {None}
+    for rows in suites.values():  # what one needs of the nights of another is among what that other needs itself
+        needed |= SuiteHistory(nights=_past_nights(store, rows)).needed()
     return needed
 
 

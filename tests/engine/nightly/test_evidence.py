@@ -188,6 +188,18 @@ def test_a_renamed_suite_is_compared_with_others_until_it_has_a_good_night_of_it
     assert {night.of_others for night in suite_history(nights.store, "renamed").nights} == {False}, "it has nights of its own now"
 
 
+@pytest.mark.slow
+def test_a_skill_that_came_from_another_suite_is_compared_with_its_nights_there(nights: Nights) -> None:
+    """Two suites were merged: what broke on the way was new, a good night, and what later nights were compared with."""
+    nights.night(FINE)
+    before = nights.night(FINE, suite=OTHER, skill_id="multiplier")
+    worse = nights.night(dict.fromkeys(TASKS, "f"), dict.fromkeys(TASKS, "ffffff"), skill_id="multiplier")
+    assert (verdicts(worse), worse.last_good) == (["regressed"], before.run_id)
+    assert verdicts(nights.night(FINE, skill_id="multiplier")) == ["recovered"]
+    of_others = [night for night in suite_history(nights.store, SUITE.name).nights if night.of_others]
+    assert of_others == [], "it has a good night here now"
+
+
 def test_a_skill_that_could_not_be_reached_before_is_only_new(nights: Nights) -> None:
     nights.night(dict.fromkeys(TASKS, "i"))
     (evidence,) = nights.evidence(nights.run(FINE, 2, digests=dict.fromkeys(TASKS, "other")))
