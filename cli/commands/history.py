@@ -77,13 +77,14 @@ def _resume(run: PastRun, store: Store) -> str | None:
     """The command that finishes an unfinished run, or the night of a run that has not ended; None of what is finished, of what
     cannot be continued, and of what another process works at.
     """
+    from eval_skills.core.store.missing import is_night_recorded
     from eval_skills.reporting.stopping import asked_by, resume_night_words, resume_words
 
     manifest = store.find_manifest(run.run_id)
     if manifest is None or manifest.is_of_a_program or manifest.origin in _CALLED_AGAIN or _worked_at(run, store) is not None:
         return None
     night = manifest.provenance.get("night")
-    if night is not None and night not in store.tables.files("nights"):  # one that is recorded does not go on
+    if night is not None and not is_night_recorded(store, night):  # one that is recorded does not go on
         return resume_night_words(night, manifest.provenance.get("suites"), store.path)
     if run.state != "unfinished":
         return None
@@ -185,7 +186,7 @@ def _show(runs: list[PastRun], store: Store, changes: Mapping[str, RunChanges], 
         again = f"eval-skills store verify --repair --store {quote(store.path)}"
         current().say(f"{said} no reports, so no figures; make them anew from the items with  {again}", style="yellow")
     for command, is_interrupted in interrupted.items():  # between two of its runs, a night that goes on looks like one that ended
-        head = "continue with" if is_interrupted else "a night has no verdicts yet; unless it still goes on, continue with"
+        head = "continue with" if is_interrupted else "a night has no verdicts; unless it still goes on, continue with"
         current().say(f"{head}  {command}", style="yellow")
 
 

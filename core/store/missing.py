@@ -22,6 +22,10 @@ NO_REPORTS = "these reports are not there, though their items are"
 BROKEN = ".broken"
 """What is appended to the name of a damaged file that was put aside: no reader takes it for a landed one."""
 
+WRONG_CLOCK = ".wrong-clock"
+"""What an operator appends to the name of a night's rows that are dated by a clock that was wrong: no reader takes them for
+landed ones, they are not missed, and their night is not recorded again."""
+
 LANDING_S = 600.0
 """The reports of a run whose items landed so long ago, and are not there, are not being made any more."""
 
@@ -83,6 +87,25 @@ def missing_files(store: Store, name: TableName, known: Collection[str]) -> Iter
         pruned = name == "items" and (not os.path.isdir(folder) or os.path.exists(folder / PRUNED))  # without one, not noted
         if not pruned and not os.path.exists(f"{path}{BROKEN}"):
             yield run_id, str(path)
+
+
+def nights_put_aside(store: Store) -> set[str]:
+    """The nights whose rows are named by `WRONG_CLOCK`."""
+    suffix = f".parquet{WRONG_CLOCK}"
+    return {path.name.removesuffix(suffix) for path in store.layout.root.glob(f"nights/date=*/*{suffix}")}
+
+
+def is_night_recorded(store: Store, night_id: str) -> bool:
+    """Whether the rows of a night are there as they were written, or put aside; where they are not, it can be recorded again.
+
+    Damaged rows are named (`Tables.tell`).
+    """
+    try:
+        return bool(store.tables.sound_files("nights", {night_id})) or night_id in nights_put_aside(store)
+    except InputError as error:  # all that were asked for, which is this one
+        for path in store.tables.files("nights", {night_id}).values():
+            store.tables.name_damaged(path, error)
+        return False
 
 
 def items_gone(store: Store, run_ids: Collection[str]) -> set[str]:

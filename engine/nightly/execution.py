@@ -13,6 +13,7 @@ from eval_skills.core.models import SkillCompletionReport
 from eval_skills.core.nightly.classification import classify
 from eval_skills.core.nightly.evidence import Classification, FreshRuns
 from eval_skills.core.store.files import KEPT
+from eval_skills.core.store.missing import WRONG_CLOCK
 from eval_skills.core.text import first_of, plural
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.evaluation.in_process import evaluate_in_process
@@ -237,7 +238,7 @@ def _of_nights_not_compared(evidence: SuiteEvidence) -> tuple[list[str], list[st
     if history.to_come is not None:
         said.append(
             f"night {history.to_come} is dated in the future, so a clock was or is wrong, and nothing is compared with it: "
-            f"set the clock, or move nights/date=*/{history.to_come}.parquet out of the store"
+            f"set the clock, or append {WRONG_CLOCK} to the name of nights/date=*/{history.to_come}.parquet, and it never counts"
         )
     if lost := history.unrecorded:
         said.append(

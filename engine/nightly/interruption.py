@@ -13,6 +13,7 @@ from typing import Any
 from eval_skills.core.errors import UsageError
 from eval_skills.core.store import Manifest, Store, begins_run_id, is_run_id, new_run_id
 from eval_skills.core.store.files import RunLock
+from eval_skills.core.store.missing import nights_put_aside
 from eval_skills.engine.evaluation.resume import wait_for_writer, wait_until_free
 from eval_skills.engine.stored_runs.run_ids import LATEST, only_one
 from eval_skills.reporting.stopping import resume_night_words
@@ -98,8 +99,10 @@ def _night_named(store: Store, wanted: str, recorded: Collection[str]) -> str:
 
 
 def recorded_nights(store: Store) -> Set[str]:
-    """The nights whose rows are there, as they were written. One of which they are gone or damaged can be recorded again."""
-    return store.tables.sound_files("nights").keys()
+    """The nights whose rows are there, as they were written, or were put aside for their date. One of which they are gone or
+    damaged can be recorded again.
+    """
+    return store.tables.sound_files("nights").keys() | nights_put_aside(store)
 
 
 def _nights_of_runs(store: Store) -> dict[str, str]:

@@ -165,10 +165,16 @@ def test_a_night_that_ended_between_two_runs_is_named(place: Any, run_here: Run)
     about = {"suite": "s", "night": night, "suites": "suites.yaml"}
     write_manifest(store.run_folder(SECOND), store.manifest(SECOND).model_copy(update={"provenance": about}))
     command = f"eval-skills nightly --suites suites.yaml --resume {night} --store {store.path}"
-    assert f"a night has no verdicts yet; unless it still goes on, continue with  {command}\n" in run_here("history").out
+    assert f"a night has no verdicts; unless it still goes on, continue with  {command}\n" in run_here("history").out
     assert [entry["resume"] for entry in run_here("history", "--json").json][1:] == [command, None]
     land_rows(store, "nights", night, [_row(night)])
-    assert "a night has no verdicts yet" not in run_here("history").out
+    assert "a night has no verdicts" not in run_here("history").out
+    rows = store.layout.root / store.tables.relative(store.tables.files("nights")[night])
+    rows.write_bytes(rows.read_bytes()[:-9])
+    said = run_here("history").out
+    assert f"a night has no verdicts; unless it still goes on, continue with  {command}\n" in said, "it is recorded again"
+    rows.rename(f"{rows}.wrong-clock")
+    assert "a night has no verdicts" not in run_here("history").out
 
 
 @pytest.mark.parametrize("of_a_night", [True, False], ids=["night", "run"])

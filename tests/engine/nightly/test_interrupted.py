@@ -80,6 +80,18 @@ def test_a_night_whose_rows_are_damaged_is_recorded_again(store: Store) -> None:
         pass
 
 
+def test_a_night_that_was_put_aside_for_its_date_is_not_missed_once_that_has_passed(store: Store) -> None:
+    for night in (FIRST, SECOND):
+        record_night(store, NightSummary(night_id=night, store="s", suites=[SuiteOutcome(name="s", run_id=None, failures=["x"])]))
+    path = Path(store.tables.files("nights")[SECOND])
+    path.rename(f"{path}.wrong-clock")
+    history = suite_history(store, "s", before="20260103T000000Z-0000")
+    assert (history.unrecorded, history.to_come) == ([], None)
+    for wanted, refusal in [(SECOND, "is finished and recorded"), ("latest", "no night in .* was interrupted")]:
+        with pytest.raises(UsageError, match=refusal):
+            interrupted_night(store, wanted, ASKED)
+
+
 @pytest.mark.parametrize("where", ["of the night", "of the suite"])
 def test_a_night_is_not_continued_with_a_run_of_its_own_as_baseline(store: Store, tmp_path: Path, where: str) -> None:
     own, earlier = SECOND.replace("T000000Z", "T000030Z"), FIRST.replace("T000000Z", "T000030Z")
