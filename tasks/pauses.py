@@ -141,10 +141,13 @@ class Gate:
 
 @dataclass(frozen=True, slots=True)
 class Lineage:
-    """The current flow run and those that it is a part of, from it up to the outermost one."""
+    """The current flow run and those that it is a part of, from it up to the outermost one.
+
+    `deployed` says of each whether it is one of a deployment: then it has a process of its own, and somebody who terminates that.
+    """
 
     flow_runs: tuple[UUID, ...]
-    has_deployment: bool
+    deployed: tuple[bool, ...]
 
     @classmethod
     def of(cls, flow_run: FlowRun, client: SyncPrefectClient) -> Lineage:
@@ -155,7 +158,7 @@ class Lineage:
             if above is None:
                 break
             found.append(client.read_flow_run(above))
-        return cls(tuple(each.id for each in found), found[-1].deployment_id is not None)
+        return cls(tuple(each.id for each in found), tuple(each.deployment_id is not None for each in found))
 
     def states(self, client: SyncPrefectClient) -> list[State | None]:
         """Their states now, in their order; None for one that was deleted."""
@@ -217,7 +220,7 @@ class PauseWatch:
             return
         elif cancelled := [place for place, state in known.items() if state.is_cancelling() or state.is_cancelled()]:
             self._cancel(lineage, max(cancelled), known, client)
-        elif lineage.has_deployment and (left := [state for state in paused if state.state_details.pause_reschedule]):
+        elif lineage.deployed[-1] and (left := [state for state in paused if state.state_details.pause_reschedule]):
             self._gate.close(Pause(state=left[0]))
         elif paused:
             self._pause(min((each for state in paused if (each := state.state_details.pause_timeout)), default=None))
@@ -241,13 +244,12 @@ class PauseWatch:
             self._observer.paused(self._in_flight(), until)
 
     def _cancel(self, lineage: Lineage, place: int, states: Mapping[int, State], client: SyncPrefectClient) -> None:
-        """End what was cancelled, but for the flow run of a deployment: its worker, or what serves it, terminates this process.
+        """End what was cancelled, but for the flow run of a deployment: its worker, or what serves it, terminates its process.
 
         Neither does that for a part of it, nor where it is gone itself, or the state was set without asking it (``Cancelled``).
         """
         self._cancelled_at = self._cancelled_at or monotonic()
-        is_whole = place == len(lineage.flow_runs) - 1
-        is_left_to_others = lineage.has_deployment and is_whole and states[place].is_cancelling()
+        is_left_to_others = lineage.deployed[place] and states[place].is_cancelling()
         if is_left_to_others and monotonic() - self._cancelled_at < TERMINATED_S:
             self._gate.close()
         else:

@@ -10,7 +10,7 @@ import pytest
 from prefect import flow
 from prefect.client.orchestration import get_client
 from prefect.client.schemas.objects import State
-from prefect.states import Cancelling
+from prefect.states import Cancelling, Running
 
 from eval_skills.engine.evaluation.retries import ConcurrencySlot
 from eval_skills.tasks import pauses
@@ -89,19 +89,20 @@ def test_an_item_that_keeps_its_slot_waits_before_its_next_attempt() -> None:
     asyncio.run(scene())
 
 
+@flow
+def left_alone() -> None: ...
+
+
 def test_a_cancelled_run_of_a_deployment_that_nothing_terminates_ends_itself(
     prefect_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What serves it may be gone, and nobody else would ever end the process."""
 
-    @flow
-    def left_alone() -> None: ...
-
     gate = Gate()
     watch = PauseWatch(gate)
     with get_client(sync_client=True) as client:
         flow_run = client.create_flow_run(left_alone)
-        lineage = Lineage((flow_run.id,), has_deployment=True)
+        lineage = Lineage((flow_run.id,), deployed=(True,))
         states: list[State | None] = [Cancelling()]
         watch._follow(lineage, states, client)
         assert not gate.wait(0), "no item begins, and what serves it has its minute"
@@ -112,3 +113,17 @@ def test_a_cancelled_run_of_a_deployment_that_nothing_terminates_ends_itself(
         ended = client.read_flow_run(flow_run.id).state
     assert ended is not None
     assert ended.is_cancelled()
+
+
+@pytest.mark.parametrize("is_deployed", [True, False], ids=["via-a-deployment", "in-the-same-process"])
+def test_a_cancelled_part_of_a_run_ends_here_unless_it_has_a_process_of_its_own(prefect_url: str, is_deployed: bool) -> None:
+    gate = Gate()
+    with get_client(sync_client=True) as client:
+        part, whole = client.create_flow_run(left_alone), client.create_flow_run(left_alone)
+        lineage = Lineage((part.id, whole.id), deployed=(is_deployed, True))
+        PauseWatch(gate)._follow(lineage, [Cancelling(), Running()], client)
+        if is_deployed:
+            assert not gate.wait(0), "what serves it terminates its process"
+        else:
+            with pytest.raises(StoppedInPrefect, match="cancelled in Prefect"):
+                gate.wait(0)
