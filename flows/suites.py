@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from time import monotonic, sleep
+from contextlib import nullcontext
+from time import monotonic
 from typing import Any
 
 import httpx
@@ -23,9 +24,12 @@ from eval_skills.flows.evaluate import evaluate
 from eval_skills.flows.lost_api import loss_of
 from eval_skills.reporting.stopping import asked_by, resume_words
 from eval_skills.tasks.flow_runs import Caller, called_by
+from eval_skills.tasks.pauses import PERIOD_S, Gate, PauseWatch, StoppedInPrefect
 from eval_skills.tasks.run_log import FlowRunLog
 
 POLL_PERIOD_S = 2.0
+NOTICED_S = 3 * PERIOD_S
+"""So soon it is noticed that the night was suspended."""
 NOT_BEGUN_S = 60.0
 """After so long a deployment that has not begun is told of: it may wait for a worker that is not there."""
 
@@ -38,7 +42,9 @@ def evaluate_all(asked: Sequence[Asked], *, timeout_s: float) -> list[Evaluated]
     deadline = monotonic() + timeout_s
     begun = [_begin(each) if each.via or each.problem else None for each in asked]
     here = [None if each.via or each.problem else _here(each.request) for each in asked]
-    return [done or _there(run, each, deadline) for each, run, done in zip(asked, begun, here, strict=True)]
+    gate = Gate()
+    with PauseWatch(gate) if any(isinstance(run, FlowRun) for run in begun) else nullcontext():
+        return [done or _there(run, each, deadline, gate) for each, run, done in zip(asked, begun, here, strict=True)]
 
 
 def _here(request: EvaluateRequest) -> Evaluated:
@@ -68,22 +74,24 @@ def _begin(asked: Asked) -> FlowRun | Evaluated:
 
 
 def _elsewhere(request: EvaluateRequest) -> dict[str, Any]:
-    """The request as JSON, for a process that may run in another folder: ./benchmarks is its own there, unless one is named."""
-    document = request.to_json()
-    if "benchmarks_dir" not in request.model_fields_set:
-        del document["benchmarksDir"]
-    return document
+    """What the request says, as JSON, and nothing that it leaves open.
+
+    The process that gets it may run in another folder, where ./benchmarks is its own; and what decides the results of a run that
+    is resumed must not be said anew.
+    """
+    return request.model_dump(mode="json", by_alias=True, exclude_unset=True)
 
 
-def _there(begun: FlowRun | Evaluated | None, asked: Asked, deadline: float) -> Evaluated:
+def _there(begun: FlowRun | Evaluated | None, asked: Asked, deadline: float, gate: Gate) -> Evaluated:
     if not isinstance(begun, FlowRun):
         return begun or Evaluated()
     try:
-        ended = _awaited(begun, asked, deadline)
+        ended = _awaited(begun, asked, deadline, gate)
         if ended is None or _waits(ended):
             late = f"did not {'end' if ended is None else 'begin'} in time"
             return Evaluated(problems=[f"deployment {asked.via} {late}; its flow run is {begun.name}"])
         if ended.state is None or not ended.state.is_completed():
+            gate.rest(NOTICED_S)  # it may have ended because the night was suspended
             said = ended.state.message if ended.state else None
             return Evaluated(problems=[f"deployment {asked.via}, flow run {begun.name}: {said or 'it did not complete'}"])
         return _landed(Store(asked.request.store), begun, asked)
@@ -91,12 +99,17 @@ def _there(begun: FlowRun | Evaluated | None, asked: Asked, deadline: float) -> 
         return Evaluated(
             problems=[f"deployment {asked.via}: the Prefect server does not know its flow run {begun.name} any more"]
         )
+    except StoppedInPrefect:  # the night itself
+        raise
     except Exception as error:  # noqa: BLE001 - as above
         return Evaluated(problems=[f"deployment {asked.via}: {reason_of(error)}"])
 
 
-def _awaited(begun: FlowRun, asked: Asked, deadline: float) -> FlowRun | None:
-    """The flow run in its final state, or as it waits to begin at the deadline; None: it runs then, or is unknown."""
+def _awaited(begun: FlowRun, asked: Asked, deadline: float, gate: Gate) -> FlowRun | None:
+    """The flow run in its final state, or as it waits to begin at the deadline; None: it runs then, or is unknown.
+
+    Where the night is suspended or cancelled meanwhile, that is raised.
+    """
     told_at, waiting = monotonic() + NOT_BEGUN_S, None
     with get_client(sync_client=True) as client:
         while True:
@@ -112,7 +125,7 @@ def _awaited(begun: FlowRun, asked: Asked, deadline: float) -> FlowRun | None:
             if waiting is not None and monotonic() > told_at:
                 told_at = deadline
                 _tell(f"deployment {asked.via} has not begun its flow run {begun.name} for {NOT_BEGUN_S:g} s: {_NOBODY}")
-            sleep(POLL_PERIOD_S)
+            gate.rest(POLL_PERIOD_S)
 
 
 _NOBODY = "no worker or eval-skills serve has a free place for it; the night waits until its time limit (viaTimeoutMinutes)"

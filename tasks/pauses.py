@@ -49,6 +49,7 @@ TERMINATED_S = 60.0
 
 CANCELLED = "it was cancelled in Prefect"
 NOT_RESUMED = "it was paused in Prefect and not resumed in time"
+SUSPENDED = "the run that it is a part of was suspended in Prefect, and goes on with it when it is resumed"
 
 
 CLOCKS_DIFFER = timedelta(minutes=5)
@@ -221,7 +222,7 @@ class PauseWatch:
         elif cancelled := [place for place, state in known.items() if state.is_cancelling() or state.is_cancelled()]:
             self._cancel(lineage, max(cancelled), known, client)
         elif lineage.deployed[-1] and (left := [state for state in paused if state.state_details.pause_reschedule]):
-            self._gate.close(Pause(state=left[0]))
+            self._suspend(lineage, left[0], client)
         elif paused:
             self._pause(min((each for state in paused if (each := state.state_details.pause_timeout)), default=None))
         elif self._paused and (failed := [place for place, state in known.items() if state.is_final()]):
@@ -242,6 +243,13 @@ class PauseWatch:
             self._paused = True
             self._logger.info("Paused; %s items in flight finish, and no others are handed out.", self._in_flight())
             self._observer.paused(self._in_flight(), until)
+
+    def _suspend(self, lineage: Lineage, state: State, client: SyncPrefectClient) -> None:
+        """Let this process end as suspended. Prefect suspends no part of a run: one with a process of its own ends as failed."""
+        if lineage.deployed[0] and len(lineage.flow_runs) > 1:
+            self._end(lineage, 0, SUSPENDED, client)
+        else:
+            self._gate.close(Pause(state=state))
 
     def _cancel(self, lineage: Lineage, place: int, states: Mapping[int, State], client: SyncPrefectClient) -> None:
         """End what was cancelled, but for the flow run of a deployment: its worker, or what serves it, terminates its process.

@@ -36,6 +36,20 @@ def test_a_flow_run_that_was_deleted_is_a_failure(monkeypatch: pytest.MonkeyPatc
     assert ended.problems == ["deployment evaluate/gpu: the Prefect server does not know its flow run brave-owl any more"]
 
 
+def test_a_deployment_is_told_what_is_asked_and_nothing_that_is_left_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Said as well, a default would be an option that a run which is resumed did not begin with."""
+    given: dict[str, Any] = {}
+
+    def asked(*_: Any, **more: Any) -> None:
+        given.update(more)
+        unknown()
+
+    monkeypatch.setattr(suites, "run_deployment", asked)
+    request = EvaluateRequest(resume="20260101T000000Z-000a", skills=["s"], runs=3)
+    suites.evaluate_all([Asked(request, "evaluate/gpu")], timeout_s=1)
+    assert given["parameters"]["request"] == {"resume": "20260101T000000Z-000a", "skills": ["s"], "runs": 3}
+
+
 class Server:
     """A Prefect server whose one flow run is in these states, one after the other; the last one stays."""
 

@@ -10,7 +10,8 @@ import pytest
 from prefect import flow
 from prefect.client.orchestration import get_client
 from prefect.client.schemas.objects import State
-from prefect.states import Cancelling, Running
+from prefect.exceptions import Pause
+from prefect.states import Cancelling, Running, Suspended
 
 from eval_skills.engine.evaluation.retries import ConcurrencySlot
 from eval_skills.tasks import pauses
@@ -127,3 +128,20 @@ def test_a_cancelled_part_of_a_run_ends_here_unless_it_has_a_process_of_its_own(
         else:
             with pytest.raises(StoppedInPrefect, match="cancelled in Prefect"):
                 gate.wait(0)
+
+
+@pytest.mark.parametrize(("is_deployed", "ending"), [(True, StoppedInPrefect), (False, Pause)], ids=["via", "here"])
+def test_a_part_of_a_suspended_run_that_has_a_process_of_its_own_fails(
+    prefect_url: str, is_deployed: bool, ending: type[BaseException]
+) -> None:
+    """Prefect suspends no part of a run: its flow run would stay *Running*, and its place in the deployment's limit taken."""
+    gate = Gate()
+    with get_client(sync_client=True) as client:
+        part, whole = client.create_flow_run(left_alone), client.create_flow_run(left_alone)
+        lineage = Lineage((part.id, whole.id), deployed=(is_deployed, True))
+        PauseWatch(gate)._follow(lineage, [Running(), Suspended(timeout_seconds=300)], client)
+        with pytest.raises(ending):
+            gate.wait(0)
+        state = client.read_flow_run(part.id).state
+    assert state is not None
+    assert state.is_failed() == is_deployed

@@ -55,6 +55,7 @@ def served(site: Site, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sit
         {"name": f"paused-{flow}", "entrypoint": f"eval_skills.flows.{flow}.{flow}", "parameters": {"request": request}}
         for flow, request in REQUESTS.items()
     ]
+    entries.append({"name": "paused-evaluate", "entrypoint": "eval_skills.flows.evaluate.evaluate", "parameters": {}})
     file, log = place.folder / "served.yaml", place.folder / "serve.log"
     file.write_text(json.dumps({"deployments": entries}))
     with place.running(EVAL_SKILLS, "serve", "--file", str(file), log=log):
@@ -64,9 +65,9 @@ def served(site: Site, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sit
         yield place
 
 
-def write_suites(folder: Path, *names: str) -> None:
-    """Write the file of a night: one suite for each of the benchmarks."""
-    suites = [{"name": name, "skills": ["./skills"], "benchmark": f"./{name}.json"} for name in names]
+def write_suites(folder: Path, *names: str, **more: str) -> None:
+    """Write the file of a night: one suite for each of the benchmarks, with `more` keys."""
+    suites = [{"name": name, "skills": ["./skills"], "benchmark": f"./{name}.json", **more} for name in names]
     (folder / "suites.yaml").write_text(json.dumps({"suites": suites}))
 
 
@@ -87,6 +88,27 @@ def furnish(folder: Path) -> None:
 
 def test_a_night_that_is_paused_in_the_ui_goes_on_where_it_was(served: Site) -> None:
     check_paused_and_resumed(served, "nightly", begun=EACH + BEGUN, expected=ALL, runs=2)
+
+
+def test_a_night_goes_on_with_a_suite_that_a_deployment_evaluates(served: Site) -> None:
+    """The suite's process ends with that of the night: Prefect suspends no part of a flow run, and would resume none."""
+    folder, log = served.folder / "via", served.folder / "serve.log"
+    furnish(folder)
+    write_suites(folder, "b", via="evaluate/paused-evaluate")
+    night = served.begin(
+        "nightly/paused-nightly", suites="./via/suites.yaml", store="./via/eval-store", options={"concurrency": 2}
+    )
+    until(lambda: calls(folder).total() == BEGUN, what="the calls before the pause", log=log)
+    before = len(log.read_text())
+    pause_as_the_ui(served, night)
+    until(lambda: f"flow run '{night}' is paused" in log.read_text()[before:], what="the end of the night's process", log=log)
+    (folder / "gate").touch()
+    assert served.ask(f"flow_runs/{night}/resume")["status"] == "ACCEPT"
+    ended = until(lambda: served.ended(night), what="the end of the flow run", log=log)
+    assert (ended["type"], ended["message"]) == ("COMPLETED", "1 of 1 suite ran, 1 skill: nothing to compare with yet")
+    store = Store(folder / "eval-store")
+    assert len(store.run_ids()) == 1
+    assert Counter(store.items()["task_id"]) == Counter({task: times for task, times in ALL.items() if task.startswith("b")})
 
 
 def test_a_pipeline_that_is_paused_in_the_ui_goes_on_with_its_run(served: Site) -> None:
