@@ -6,12 +6,12 @@ import gc
 import os
 import sys
 
-from eval_skills import UNSUPPORTED
-
 
 def main() -> None:
     """Import the command line, and run one command; on Windows, say where it runs, and exit with 2."""
     if sys.platform == "win32":
+        from eval_skills.core.errors import UNSUPPORTED
+
         print(f"eval-skills: {UNSUPPORTED}", file=sys.stderr)
         raise SystemExit(2)
     try:

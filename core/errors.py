@@ -46,6 +46,10 @@ def warn_of_store(message: str) -> None:
     warnings.warn(message, StoreWarning, stacklevel=2)
 
 
+UNSUPPORTED = "runs on Linux and macOS; on Windows, install and call it in WSL (Windows Subsystem for Linux)"
+"""What a call on Windows says, where neither the locks of stores nor the ends of processes that it relies on exist."""
+
+
 class EvalSkillsError(Exception):
     """The root of all errors of this package."""
 

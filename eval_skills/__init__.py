@@ -55,9 +55,6 @@ _HOMES = {
     "skill_effect": "api.skill_effect",
 }
 
-UNSUPPORTED = "runs on Linux and macOS; on Windows, install and call it in WSL (Windows Subsystem for Linux)"
-"""What a call on Windows says, where neither the locks of stores nor the ends of processes that it relies on exist."""
-
 
 if not TYPE_CHECKING:  # a type checker must not take every name for one of ours
 
@@ -68,6 +65,8 @@ if not TYPE_CHECKING:  # a type checker must not take every name for one of ours
             found = version("eval-skills")
         elif name in _HOMES:
             if sys.platform == "win32":
+                from eval_skills.core.errors import UNSUPPORTED
+
                 raise ImportError(f"eval-skills {UNSUPPORTED}")
             found = getattr(import_module(f"eval_skills.{_HOMES[name]}"), name)
         else:
