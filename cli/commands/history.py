@@ -69,55 +69,9 @@ def history_command(
     return 0
 
 
-_CALLED_AGAIN = ("rescore", "replay")
-"""Origins of runs that no `--resume` goes on with: the same call does, whose options the run does not have."""
-
-
-def _resume(run: PastRun, store: Store) -> str | None:
-    """The command that finishes an unfinished run, or the night of a run that has not ended; None of what is finished, of what
-    cannot be continued, and of what another process works at.
-    """
-    from eval_skills.core.store.missing import is_night_recorded
-    from eval_skills.reporting.stopping import asked_by, resume_night_words, resume_words
-
-    manifest = store.find_manifest(run.run_id)
-    if manifest is None or manifest.is_of_a_program or manifest.origin in _CALLED_AGAIN or _worked_at(run, store) is not None:
-        return None
-    night = manifest.provenance.get("night")
-    if night is not None and not is_night_recorded(store, night):  # one that is recorded does not go on
-        return resume_night_words(night, manifest.provenance.get("suites"), store.path)
-    if run.state != "unfinished":
-        return None
-    return resume_words(run.run_id, store.path, run.stopped, asked_by(manifest.provenance))
-
-
-def _worked_at(run: PastRun, store: Store) -> str | None:
-    """The run, or its night, where a process of this machine works at it just now: nobody else can go on with it."""
-    from eval_skills.core.store.files import is_locked
-
-    manifest = store.find_manifest(run.run_id)
-    night = None if manifest is None else manifest.provenance.get("night")
-    if night is not None and is_locked(store.layout.root / f"night-{night}"):
-        return f"night {night}"
-    return f"run {run.run_id}" if run.state == "unfinished" and is_locked(store.journal_path(run.run_id)) else None
-
-
-def _why_not(run: PastRun, store: Store) -> str:
-    """Why an unfinished run has no command that finishes it."""
-    from eval_skills.reporting.stopping import NOT_CONTINUED, replay_words
-
-    manifest = store.find_manifest(run.run_id)
-    if manifest is None:
-        return "cannot be continued, for its manifest is missing: evaluate again"
-    if manifest.origin == "rescore":
-        again = f"eval-skills rescore {manifest.provenance.get('of')} --store {quote(store.path)}"
-        return f"is a scoring that did not land: call {again} again, with the options that it had"
-    if manifest.origin == "replay":
-        return replay_words(manifest.provenance)
-    return NOT_CONTINUED
-
-
 def _entry(run: PastRun, store: Store, changes: RunChanges | None) -> dict[str, Any]:
+    from eval_skills.engine.stored_runs.continuation import continued_by
+
     return {
         "runId": run.run_id,
         "startedAt": run.started_at.isoformat(),
@@ -133,7 +87,7 @@ def _entry(run: PastRun, store: Store, changes: RunChanges | None) -> dict[str, 
         "judging": [_judged(each) for each in run.judging] or None,
         "effect": _effect_document(run),
         "changes": changes and _changes(changes),
-        "resume": _resume(run, store),
+        "resume": continued_by(store, run.run_id, is_unfinished=run.state == "unfinished"),
     }
 
 
@@ -160,6 +114,7 @@ def _changes(changes: RunChanges) -> dict[str, Any]:
 
 def _show(runs: list[PastRun], store: Store, changes: Mapping[str, RunChanges], *, every_origin: bool) -> None:
     from eval_skills.cli.output.tables import print_table
+    from eval_skills.engine.stored_runs.continuation import continued_by, why_not_continued, worked_at
 
     if not runs:
         current().say(f"no run in {store.path} matches")
@@ -173,14 +128,15 @@ def _show(runs: list[PastRun], store: Store, changes: Mapping[str, RunChanges], 
     cells = [_cells(run) | _further(run, changes) for run in runs]
     print_table(columns, [[printable(row[column.name]) for column in columns] for row in cells])
     interrupted = dict[str, bool]()  # by command; several runs are of one night
-    going_on = dict.fromkeys(found for run in runs if (found := _worked_at(run, store)) is not None)
-    for found in going_on:
+    unfinished = {run.run_id: run.state == "unfinished" for run in runs}
+    busy = {run_id: worked_at(store, run_id, is_unfinished=each) for run_id, each in unfinished.items()}
+    for found in dict.fromkeys(filter(None, busy.values())):
         current().say(f"{found} is being evaluated just now")
-    for run in runs:
-        if (command := _resume(run, store)) is not None:
-            interrupted[command] = interrupted.get(command, False) or run.state == "unfinished"
-        elif run.state == "unfinished" and _worked_at(run, store) is None:
-            current().say(f"{run.run_id} {_why_not(run, store)}", style="yellow")
+    for run_id, is_unfinished in unfinished.items():
+        if (command := continued_by(store, run_id, is_unfinished=is_unfinished)) is not None:
+            interrupted[command] = interrupted.get(command, False) or is_unfinished
+        elif is_unfinished and busy[run_id] is None:
+            current().say(f"{run_id} {why_not_continued(store, run_id)}", style="yellow")
     if without := [run.run_id for run in runs if run.lacks_reports]:
         said = f"{without[0]} has" if len(without) == 1 else f"{without[0]} and {len(without) - 1} more have"
         again = f"eval-skills store verify --repair --store {quote(store.path)}"

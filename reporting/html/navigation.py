@@ -13,6 +13,7 @@ class Navigation:
     `is_live` says that a server is behind the page, which may be asked again. `task_page` names the page of a task by its
     benchmark and its id, on the page of a run; `run_page` that of a run, on the page of a skill. `sql` holds the statements that
     give the figures of the page's tables, by the names of the tables: each can then be saved as CSV.
+    `continued_by` is the command that finishes a run which did not end, on its page.
     """
 
     here: str
@@ -21,3 +22,4 @@ class Navigation:
     task_page: Callable[[str, str], str] | None = None
     run_page: Callable[[str], str] | None = None
     sql: Mapping[str, str] = field(default_factory=dict)
+    continued_by: str | None = None

@@ -27,6 +27,7 @@ from eval_skills.core.store import (
     started_at,
     write_manifest,
 )
+from eval_skills.core.store.files import RunLock
 from eval_skills.core.store.sql import query
 from eval_skills.core.viewer_pages import NoSuchPageError, comparison_page, run_page
 from eval_skills.viewer.export import export_pages
@@ -172,6 +173,15 @@ def test_what_the_page_of_a_part_of_a_run_says_is_said_once(tmp_path: Path) -> N
     page = Site(Store(tmp_path)).page(run_page(run_id))
     assert "is unfinished" not in page
     assert page.count("2 of 4 items finished") == 1
+
+
+def test_the_page_of_an_interrupted_run_continues_it_unless_it_goes_on(tmp_path: Path) -> None:
+    leave_run(tmp_path, run_id := "20260101T100000Z-0001", landed=False)
+    command = f"Continue with <code>eval-skills eval --resume {run_id} --store {tmp_path}</code>"
+    assert command in Site(Store(tmp_path)).page(run_page(run_id))
+    assert command not in Site(Store(tmp_path), is_live=False).page(run_page(run_id)), "it names a folder of this machine"
+    with RunLock(Store(tmp_path).journal_path(run_id)):
+        assert command not in Site(Store(tmp_path)).page(run_page(run_id))
 
 
 @pytest.mark.slow

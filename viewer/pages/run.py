@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from eval_skills.core.viewer_pages import task_page
+from eval_skills.engine.stored_runs.continuation import continued_by
 from eval_skills.engine.stored_runs.reports import ReportSource, read_source
 from eval_skills.reporting.html.report import render
 from eval_skills.viewer.page import TablesPage
@@ -34,6 +35,8 @@ def run_page(site: Site, run_id: str) -> str:
     if is_unfinished:
         statements = without_statements(statements, but="provenance-table")
     navigation = replace(site.navigation("Runs"), task_page=partial(task_page, run_id), sql=statements)
+    if site.is_live:  # it names a folder of this machine
+        navigation = replace(navigation, continued_by=continued_by(site.store, run_id, is_unfinished=is_unfinished))
     context = replace(source.context, notes=(*source.context.notes, *_further_notes(source)))
     return render(source.reports, context, navigation=navigation)
 
