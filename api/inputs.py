@@ -195,6 +195,19 @@ def _tasks(given: Any, evaluator: str, own: OwnEvaluators) -> list[EvalTask]:
     return tasks
 
 
+_ELSEWHERE = {
+    **dict.fromkeys(("target", "ideal", "answer", "output", "outputs", "reference", "reference_outputs"), "expected"),
+    **dict.fromkeys(("inputs", "vars", "question", "prompt", "query"), "input"),
+    **dict.fromkeys(("assert", "assertions", "metrics", "scorers"), "evaluators"),
+    **dict.fromkeys(("scorer", "metric"), "evaluator"),
+}
+"""What the keys of a task are called in other libraries."""
+
+
+def _nearest_key(word: str) -> str:
+    return nearest(_ELSEWHERE.get(word, word), _task_keys_as_written())
+
+
 def _rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """The rows as tasks: an empty cell is a key that is not there.
 
@@ -207,7 +220,7 @@ def _rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
     if unknown := [str(name) for name in frame.columns if name not in _TASK_KEYS]:
         asked = _INPUTS & set(frame.columns)
         remedy = f"drop(columns={unknown})" if asked else f"assign(input=frame[{unknown}].to_dict('records'))"
-        hint = nearest(unknown[0], _task_keys_as_written()) or f"; columns are the keys of tasks: frame.{remedy}"
+        hint = _nearest_key(unknown[0]) or f"; columns are the keys of tasks: frame.{remedy}"
         raise InputError(f"unknown column {unknown[0]!r}{hint}", source="tasks")
     rows = [
         {str(name): value for name, cell in row.items() if not _is_empty(value := _python_value(str(name), cell))}
@@ -234,8 +247,7 @@ def _written_out(given: Mapping[str, Any], evaluator: str, own: OwnEvaluators, p
     """The task with the keys of a benchmark file."""
     for key in given:
         if key not in _TASK_KEYS:
-            written = _task_keys_as_written()
-            hint = nearest(str(key), written) or f"; known are {', '.join(written)}"
+            hint = _nearest_key(str(key)) or f"; known are {', '.join(_task_keys_as_written())}"
             raise InputError(f"unknown key {key!r}{hint}", source=place)
     task = {key: _python_value(key, value) for key, value in given.items() if value is not None}
     if "input" in given:

@@ -229,9 +229,19 @@ def python_words() -> Iterator[None]:
         raise
 
 
+_ELSEWHERE = {
+    **dict.fromkeys(("epochs", "repeat", "repetitions", "num_repetitions", "num_runs", "n_runs"), "runs"),
+    **dict.fromkeys(("max_workers", "max_concurrency", "max_concurrent", "max_samples", "max_connections"), "concurrency"),
+    **dict.fromkeys(("data", "dataset", "test_cases", "benchmark"), "tasks"),
+    **dict.fromkeys(("scorer", "scorers", "metric", "metrics", "evaluators"), "evaluator"),
+    **dict.fromkeys(("judge", "judge_model"), "llm"),
+}
+"""What our options are called in other libraries: which of them is meant no similarity of the names tells."""
+
+
 def _check_known(name: str, known: Sequence[str]) -> None:
     if name not in known:
-        raise UsageError(f"unknown option {name!r}{nearest(name, known)}; known are {', '.join(known)}")
+        raise UsageError(f"unknown option {name!r}{nearest(_ELSEWHERE.get(name, name), known)}; known are {', '.join(known)}")
 
 
 def _validated(model: type[M], options: Mapping[str, Any]) -> M:

@@ -65,6 +65,11 @@ def test_skills(skills: Any, message: str) -> None:
         pytest.param("no-such-benchmark", "unknown benchmark 'no-such-benchmark'", id="unknown-id"),
         pytest.param([TASK, TASK], "task id 'a' is used 2 times; make it unique", id="id-twice"),
         pytest.param(
+            [{"input": "x", "target": "X"}],
+            r"tasks\[0\]: unknown key 'target' \(did you mean 'expected'\?\)",
+            id="elsewhere",
+        ),
+        pytest.param(
             [{**TASK, "expectd": "X"}], r"tasks\[0\]: unknown key 'expectd' \(did you mean 'expected'\?\)", id="misspelt"
         ),
         pytest.param([{**TASK, 5: "X"}], r"tasks\[0\]: unknown key 5", id="key-that-is-no-text"),
@@ -126,6 +131,7 @@ def test_tasks(tasks: Any, message: str) -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
+        pytest.param({"max_workers": 3}, r"unknown option 'max_workers' \(did you mean 'concurrency'\?\)", id="elsewhere"),
         pytest.param({"run": 3}, r"unknown option 'run' \(did you mean 'runs'\?\); known are", id="misspelt"),
         pytest.param({"timeoutMs": 3}, r"unknown option 'timeoutMs' \(did you mean 'timeout_ms'\?\)", id="camel-case"),
         pytest.param({"runs": 0}, "runs: .* got 0", id="too-small"),
