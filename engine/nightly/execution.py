@@ -31,6 +31,7 @@ from eval_skills.engine.nightly.evidence import (
     last_good_runs,
     suite_run,
 )
+from eval_skills.engine.nightly.history import suites_left_out
 from eval_skills.engine.nightly.interruption import held
 from eval_skills.engine.nightly.plan import NightPlan, plan_night
 from eval_skills.engine.nightly.request import NightlyRequest, Suite
@@ -163,6 +164,9 @@ def concluded(night: NightPlan, evidence: Sequence[SuiteEvidence], fresh: Mappin
     classifications = classify(night.night_id, [skill for each in evidence for skill in each.skills], fresh)
     numbered = iter(enumerate(classifications))
     suites = [suite_outcome(each, [next(numbered) for _ in each.skills], fresh, night.baseline) for each in evidence]
+    names = {suite.name for suite in night.suites}
+    if suites and (left_out := suites_left_out(night.store, night.file, names, night.night_id)):
+        suites[0] = replace(suites[0], remarks=[*suites[0].remarks, left_out])
     return NightSummary(night_id=night.night_id, store=night.store.path, suites=suites)
 
 

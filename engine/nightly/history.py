@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Literal
 
 from eval_skills.core.nightly.evidence import BAD, POOLED, WATCHED, LostEvidence
@@ -184,6 +184,23 @@ def _unrecorded(store: Store, suite: str, nights: Sequence[str], before: str) ->
     for night, of_suite in suites_of_nights(store, since=lost[0]):
         suites.setdefault(night, set()).add(of_suite)
     return [night for night in lost if suite in suites.get(night, {suite})]
+
+
+def suites_left_out(store: Store, file: str, names: Collection[str], before: str) -> str | None:
+    """Which suites the last night of this file, `before` that night, had beside those of these names, in a sentence; None where
+    there were none. A file that lies elsewhere is another one.
+    """
+    rows = [row for row in _rows(store, None) if row["night_id"] < before and row["run_id"] is not None]
+    for night in sorted({row["night_id"] for row in rows}, reverse=True):
+        suites = {row["suite"]: row["run_id"] for row in rows if row["night_id"] == night}
+        manifest = store.find_manifest(min(suites.values()))
+        if manifest is None or manifest.provenance.get("suites") != file:
+            continue
+        if left := sorted(suites.keys() - set(names)):
+            are = "suite" if len(left) == 1 else "suites"
+            return f"night {night} also had the {are} {', '.join(left)}, which {Path(file).name} does not name any more"
+        return None
+    return None
 
 
 def _effects(store: Store, rows: Iterable[dict[str, Any]]) -> list[EffectPoint]:

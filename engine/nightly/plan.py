@@ -92,16 +92,17 @@ class NightPlan:
         """How the night goes on if it ends now; None where it has begun no run, and so there is nothing to go on with."""
         if not has_begun(self.store, self.night_id):
             return None
-        command = resume_night_words(self.night_id, self._file, self.store.path)
+        command = resume_night_words(self.night_id, self.file, self.store.path)
         return f"what is there is kept, so continue with: {command}"
 
     @property
-    def _file(self) -> str:
+    def file(self) -> str:
+        """The whole path of the file of suites, as the runs of its nights have it."""
         return str(Path(self.request.suites).resolve())
 
     def _provenance(self, suite: Suite) -> dict[str, str]:
         of_a_flow_run = {} if self.flow_run_id is None else {FLOW_RUN: self.flow_run_id}
-        return {"suite": suite.name, "suites": self._file, "night": self.night_id, **of_a_flow_run}
+        return {"suite": suite.name, "suites": self.file, "night": self.night_id, **of_a_flow_run}
 
 
 def resuming(run_id: str | None) -> dict[str, Any]:

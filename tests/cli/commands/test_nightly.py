@@ -138,6 +138,17 @@ def test_two_nights_at_once_on_one_store_are_two_whole_nights(served: Place) -> 
 
 
 @pytest.mark.slow
+def test_a_suite_that_its_file_does_not_name_any_more_is_told_once(served: Place) -> None:
+    assert served.call("nightly", "--suites", suites(served, "one", "two")).code == 0
+    path = suites(served, "one")
+    second = served.call("nightly", "--suites", path, "--json", "--exit-on-fail")
+    assert second.code == 0, second.err
+    assert [each for each in second.json["suites"][0]["remarks"] if "suite two, which suites.json does not name" in each]
+    third = served.call("nightly", "--suites", path, "--json")
+    assert third.json["suites"][0]["remarks"] == []
+
+
+@pytest.mark.slow
 def test_a_night_in_which_nothing_ran_could_not_finish(served: Place) -> None:
     path = suites(served, skills=["nowhere"])
     result = served.call("nightly", "--suites", path)

@@ -124,7 +124,7 @@ def list_of_runs(folder: Path) -> Path:
         "Run": "20261121T233824Z-3f9a", "State": "stopped: cost limit", "Began (UTC)": START.timestamp() * 1000,
         "Benchmark": "customer-support-conversations@10.2.31", "Best completion": [0.5, 0.25, 0.75], "Items": [11_000, 12_000],
         "Skills": ["ticket-triage@1.4.0", "refund-assistant-with-tools@2.0.0"], "Cost": [1234.5, 3, 12_000],
-        "Labels": 120, "Origin": "confirm",
+        "Labels": 120, "Origin": "confirm", "Forbidden tools": "called",
     }  # fmt: skip
     columns = [each.described([]) for each in COLUMNS]
     rows = [[values[each.title] for each in COLUMNS]] * 30
