@@ -67,15 +67,18 @@ class ReportContext:
         return f"eval-result-{time}Z".replace(":", "-").replace(".", "-")
 
     def meets_gate(self, report: SkillCompletionReport) -> bool | None:
-        """Whether the skill completed enough, with equality enough, and is known to have called nothing forbidden; None where
-        there is no gate. Where a model failed that was to judge an item, or to play its user, nothing meets a gate."""
+        """Whether the skill completed at least as much as the gate asks for, and is known to have called nothing forbidden.
+
+        A skill with an item that a model failed to judge, or whose user a model failed to play, does not meet the gate. None
+        without a gate.
+        """
         completes, summary = self.completes(report), report.summary
         return completes and not (summary.forbidden_items or summary.forbidden_unknown_items or models_failed(report))
 
     def completes(self, report: SkillCompletionReport) -> bool | None:
-        """Whether the skill completed enough, with equality enough; None where there is no gate.
+        """Whether the skill completed at least as much as the gate asks for; None without a gate.
 
-        One of which no item has a verdict did not, not even enough for a gate at 0.
+        A skill without a verdict on any item did not, even where the gate asks for 0.
         """
         if self.min_completion is None:
             return None

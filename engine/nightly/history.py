@@ -197,8 +197,8 @@ def suites_left_out(store: Store, file: str, names: Collection[str], before: str
         if manifest is None or manifest.provenance.get("suites") != file:
             continue
         if left := sorted(suites.keys() - set(names)):
-            are = "suite" if len(left) == 1 else "suites"
-            return f"night {night} also had the {are} {', '.join(left)}, which {Path(file).name} does not name any more"
+            noun = "suite" if len(left) == 1 else "suites"
+            return f"night {night} also had the {noun} {', '.join(left)}, which {Path(file).name} does not name any more"
         return None
     return None
 

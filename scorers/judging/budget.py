@@ -49,7 +49,7 @@ class Budget:
 
     @property
     def left_usd(self) -> float | None:
-        """What is not spent yet, never below 0; None where there is no limit."""
+        """What may still be spent, at least 0; None without a limit."""
         return None if self.limit_usd is None else max(0.0, self.limit_usd - self.spent_usd)
 
     @property

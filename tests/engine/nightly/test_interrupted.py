@@ -20,7 +20,7 @@ from eval_skills.engine.evaluation import resume
 from eval_skills.engine.evaluation.session import manifest_of
 from eval_skills.engine.nightly.events import prune_old_items, record_night
 from eval_skills.engine.nightly.execution import record
-from eval_skills.engine.nightly.history import suite_history
+from eval_skills.engine.nightly.history import suite_history, suites_left_out
 from eval_skills.engine.nightly.interruption import (
     FLOW_RUN,
     SuitesAsked,
@@ -78,6 +78,21 @@ def test_a_night_whose_rows_are_damaged_is_recorded_again(store: Store) -> None:
     assert suite_history(store, "s", before="20260103T000000Z-0000").unrecorded == [], "in the same process, too"
     with pytest.raises(UsageError, match="is finished and recorded"), held(store, FIRST):
         pass
+
+
+def test_suites_that_are_left_out_are_those_of_the_last_night_of_the_file_before(store: Store) -> None:
+    for night, names in ((FIRST, "s"), (SECOND, "st")):
+        manifest = store.find_manifest(run_id := night.replace("T000000Z", "T000030Z"))
+        assert manifest is not None
+        provenance = manifest.provenance | {"suites": "/suites.yaml"}
+        write_manifest(store.run_folder(run_id), manifest.model_copy(update={"provenance": provenance}))
+        suites = [SuiteOutcome(name=name, run_id=run_id, failures=["x"]) for name in names]
+        record_night(store, NightSummary(night_id=night, store="s", suites=suites))
+    later = "20260103T000000Z-0000"
+    said = suites_left_out(store, "/suites.yaml", {"s"}, later)
+    assert said == f"night {SECOND} also had the suite t, which suites.yaml does not name any more"
+    assert suites_left_out(store, "/suites.yaml", {"s"}, SECOND) is None
+    assert suites_left_out(store, "/other.yaml", {"s"}, later) is None
 
 
 def test_a_night_that_was_put_aside_for_its_date_is_not_missed_once_that_has_passed(store: Store) -> None:
