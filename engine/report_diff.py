@@ -50,7 +50,8 @@ def compared(
     looks = [decision for decision in new.decisions if decision.against == baseline]
     found = at_last_looks(found, old.reports, new.reports, looks)
     tolerated = NON_INFERIORITY_MARGIN if margin is None else margin
-    rates = _gate_rates(old.reports) if fail_on == "worse" and not min_effect else None
+    compared = any(skill.statistics for skill in found.skills)
+    rates = _gate_rates(old.reports) if fail_on == "worse" and not min_effect and compared else None
     proven = f"every skill is proven to have lost less than {percents_apart(tolerated)[0]}%"
     words = proven if fail_on == "not-proven" else "no skill is worse"
     remarks = [*filter(None, [itself]), *old.remarks, *new.remarks]

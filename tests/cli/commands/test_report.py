@@ -230,6 +230,8 @@ def test_a_gate_says_how_often_it_is_wrong_on_such_tasks(here: Any, run_here: Ru
     assert gate["falseAlarms"] <= gate["foundTenPoints"] <= 1
     assert "this gate fails in" in run_here(*DIFF, "--fail-on", "worse").out
     assert "falseAlarms" not in run_here(*DIFF, "--fail-on", "worse", "--min-effect", "0.1", "--json").json["gate"]
+    nothing_compared = run_here("report", "diff", "a.json", "other.json", "--fail-on", "worse", "--json")
+    assert "falseAlarms" not in nothing_compared.json["gate"]
 
 
 @pytest.mark.parametrize(
