@@ -177,7 +177,7 @@ def _table(skills: list[Skill], last: LastRuns, texts: dict[str, str]) -> Any:
     table = Table(box=None, pad_edge=False)
     most = current().out().width - BESIDE_THE_NAME
     folded = {"tags", "description"} | ({"skill"} if any(len(skill.key) > most for skill in skills) else set())
-    for name in ("skill", "adapter", "last", "on", "tags", "description"):
+    for name in ("skill", "adapter", "passed", "last run", "tags", "description"):
         table.add_column(name, overflow="fold", no_wrap=name not in folded)
     for skill in skills:
         rate, when = last.get(skill.key, (None, None))

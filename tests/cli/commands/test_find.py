@@ -90,8 +90,9 @@ def test_a_long_description_is_cut_in_a_table_of_80_columns_and_whole_in_json(
     monkeypatch.setattr("eval_skills.cli.context.Invocation.out", lambda self, **_: Console(width=80))
     lines = [line for line in run_here("find", "-q", "fetch").out.splitlines() if not line.startswith("invalid")]
     assert {len(line) for line in lines} == {80}
-    assert lines[0].split() == ["skill", "adapter", "last", "on", "tags", "description"]
-    assert "".join(line[:27].strip() for line in lines[1:4]) == f"{name}@1.0.0", "folded, not cut"
+    assert lines[0].split() == ["skill", "adapter", "passed", "last", "run", "tags", "description"]
+    width = lines[0].index("adapter")
+    assert "".join(line[:width].strip() for line in lines[1:5]) == f"{name}@1.0.0", "folded, not cut"
     assert "…" in lines[-1], "where it was cut, it says so"
     assert len(lines) < 12
 
