@@ -48,12 +48,12 @@ class SelectFilters(Model):
         time, longest = apart(p95 or 0, self.max_latency_p95_ms or 0, decimals=0)
         checks = (
             (_at_least(summary.completion_rate, self.min_completion_rate),
-             f"completion {f'{completion}% is' if summary.has_verdict else 'is unknown, and may be'} "
-             f"under {least}% (minCompletionRate)"),
+             f"completion {f'{completion} % is' if summary.has_verdict else 'is unknown, and may be'} "
+             f"under {least} % (minCompletionRate)"),
             (_at_least(interval.lower, lowest),
-             f"the interval begins at {begins}%, under {least_lower}% (minCompletionLowerBound)"),
+             f"the interval begins at {begins} %, under {least_lower} % (minCompletionLowerBound)"),
             (_at_most(summary.error_rate, self.max_error_rate),
-             f"{errors}% errors are above {most_errors}% (maxErrorRate)"),
+             f"{errors} % errors are above {most_errors} % (maxErrorRate)"),
             (_at_most(p95, self.max_latency_p95_ms),
              f"P95 {'is unknown, and must be' if p95 is None else f'{time} ms is not'} {longest} ms at most (maxLatencyP95Ms)"),
             (not self.adapter_types or skill.adapter_type in self.adapter_types,

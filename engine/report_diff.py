@@ -52,7 +52,7 @@ def compared(
     tolerated = NON_INFERIORITY_MARGIN if margin is None else margin
     compared = any(skill.statistics for skill in found.skills)
     rates = _gate_rates(old.reports) if fail_on == "worse" and not min_effect and compared else None
-    proven = f"every skill is proven to have lost less than {percents_apart(tolerated)[0]}%"
+    proven = f"every skill is proven to have lost less than {percents_apart(tolerated)[0]} %"
     words = proven if fail_on == "not-proven" else "no skill is worse"
     remarks = [*filter(None, [itself]), *old.remarks, *new.remarks]
     known = [side.unfinished for side in (old, new) if side.unfinished] + forbidden_failures(new.reports)

@@ -187,9 +187,9 @@ def test_what_removed_a_skill_is_named_with_both_values() -> None:
     skills = [skill(name, tags=["math"]) for name in ("slow", "unknown", "new")]
     slow, unknown, new = removals(skills, reports, strategy)
     assert slow.removeprefix("slow@1.0.0: ").split("; ") == [
-        "completion 65.0% is under 80.0% (minCompletionRate)",
-        "the interval begins at 50.0%, under 60.0% (minCompletionLowerBound)",
-        "5.0% errors are above 0.0% (maxErrorRate)",
+        "completion 65.0 % is under 80.0 % (minCompletionRate)",
+        "the interval begins at 50.0 %, under 60.0 % (minCompletionLowerBound)",
+        "5.0 % errors are above 0.0 % (maxErrorRate)",
         "P95 100 ms is not 50 ms at most (maxLatencyP95Ms)",
         "its adapter is http, not custom or mcp (adapterTypes)",
         "it lacks the tag 'fast' (requiredTags)",
@@ -203,7 +203,7 @@ def test_what_removed_a_skill_is_named_with_both_values() -> None:
 def test_completion_that_nobody_knows_is_not_said_to_be_0() -> None:
     down = report("down", completionRate=0.0, missingItems=4, judgedCompletionRate=None)
     assert removals([skill("down")], [down], SelectStrategy.model_validate({"filters": {"minCompletionRate": 0.7}})) == [
-        "down@1.0.0: completion is unknown, and may be under 70.0% (minCompletionRate)"
+        "down@1.0.0: completion is unknown, and may be under 70.0 % (minCompletionRate)"
     ]
     failing = report("failing", completionRate=0.0)
     for sort_by in ("completionRate", "compositeScore"):
@@ -216,7 +216,7 @@ def test_a_figure_that_misses_a_limit_never_looks_like_it() -> None:
     )
     filters = {"minCompletionRate": 1.0, "maxErrorRate": 0.0, "maxLatencyP95Ms": 13, "minCompletionLowerBound": 1.0}
     assert removals([skill("big")], [near], SelectStrategy.model_validate({"filters": filters})) == [
-        "big@1.0.0: completion 99.97% is under 100.0% (minCompletionRate); "
-        "the interval begins at 99.999%, under 100.0% (minCompletionLowerBound); "
-        "0.03% errors are above 0.0% (maxErrorRate); P95 13.2 ms is not 13 ms at most (maxLatencyP95Ms)"
+        "big@1.0.0: completion 99.97 % is under 100.0 % (minCompletionRate); "
+        "the interval begins at 99.999 %, under 100.0 % (minCompletionLowerBound); "
+        "0.03 % errors are above 0.0 % (maxErrorRate); P95 13.2 ms is not 13 ms at most (maxLatencyP95Ms)"
     ]

@@ -39,7 +39,7 @@ def test_the_rest_without_prefect_selects_like_the_flow_and_knows_what_was_skipp
     assert (summary.finished, [report.summary.completion_rate for report in summary.reports]) == (2, [0.5])
     assert summary.selected == [], "half is below the floor that the flow has"
     [removed] = summary.removed
-    assert removed.endswith(": completion 50.0% is under 70.0% (minCompletionRate)")
+    assert removed.endswith(": completion 50.0 % is under 70.0 % (minCompletionRate)")
     assert summary.min_completion == 0.7
     assert summary.skipped == 1, "the gate must not pass over a skill that could not be used"
     assert not summary.gate_passed
