@@ -209,11 +209,13 @@ def _nearest_key(word: str) -> str:
 
 
 def _rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """The rows as tasks: an empty cell is a key that is not there.
+    """The rows as tasks: an empty cell is a key that is not there, and an index that is called as a key is a column like others.
 
     Raises:
         InputError: a column is not a key of a task, or there twice; or a row asks nothing, though others do.
     """
+    if indexed := [name for name in frame.index.names if name in _TASK_KEYS]:
+        frame = frame.reset_index(level=indexed, allow_duplicates=True)
     names = list(frame.columns)
     if twice := next((str(name) for name in names if names.count(name) > 1), None):
         raise InputError(f"two columns are called {twice!r}; keep one of them, or give each a name of its own", source="tasks")

@@ -174,6 +174,7 @@ def test_each_skill_is_evaluated_once(examples: Path) -> None:
             [EvalTask.model_validate(task) for task in WRITTEN], id="models",
         ),
         pytest.param(pd.DataFrame(TASKS), id="table"),
+        pytest.param(pd.DataFrame(TASKS).set_index("id"), id="table-with-an-index"),
         pytest.param({"id": "mine", "name": "Mine", "version": "1.0.0", "tasks": TASKS}, id="benchmark-as-a-dict"),
         pytest.param(
             Benchmark.model_validate(
