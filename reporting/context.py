@@ -29,7 +29,8 @@ class ReportContext:
     """The run that is reported.
 
     `created_at` must know its time zone. `min_completion` is the gate's threshold in [0, 1], None where no gate was set.
-    `partial` is (finished, planned) items of a run that did not finish. `ranks` are the ranks of the selected skills by
+    `partial` is (finished, planned) items of a run that did not finish. `skipped` says of each skill that was asked for and could
+    not be used why. `ranks` are the ranks of the selected skills by
     ``id@version``; None where nothing was selected from, empty where nothing was good enough. `notes` are sentences on the run.
     `provenance` is None where no manifest says where it comes from.
     """
@@ -40,6 +41,7 @@ class ReportContext:
     title: str = "Skill evaluation"
     min_completion: float | None = None
     partial: tuple[int, int] | None = None
+    skipped: tuple[str, ...] = ()
     ranks: Mapping[str, int] | None = None
     notes: tuple[str, ...] = ()
     provenance: Provenance | None = None
@@ -65,6 +67,11 @@ class ReportContext:
         """The name that all report files of the run share: ``eval-result-2026-11-21T23-38-24-123Z``."""
         time = self.created_utc.replace(tzinfo=None).isoformat(timespec="milliseconds")
         return f"eval-result-{time}Z".replace(":", "-").replace(".", "-")
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all that was asked for was evaluated; without that no gate has passed, however good the skills are."""
+        return self.partial is None and not self.skipped
 
     def meets_gate(self, report: SkillCompletionReport) -> bool | None:
         """Whether the skill completed at least as much as the gate asks for, and is known to have called nothing forbidden.

@@ -26,12 +26,14 @@ OF_RUN = "reportedRun"
 
 
 class ReportedRun(Model):
-    """What a gate must know of the run that a report file is of: its id, the items of one that was not finished, and its gate."""
+    """What a gate must know of the run that a report file is of: its id, the items of one that was not finished, its gate, and
+    why skills that were asked for could not be used."""
 
     run_id: str
     finished_items: int | None = None
     planned_items: int | None = None
     min_completion: float | None = None
+    skipped: list[str] | None = None
 
     @property
     def partial(self) -> tuple[int, int] | None:
@@ -97,7 +99,11 @@ def run_of(context: ReportContext) -> ReportedRun | None:
         return None
     finished, planned = context.partial or (None, None)
     return ReportedRun(
-        run_id=context.run_id, finished_items=finished, planned_items=planned, min_completion=context.min_completion
+        run_id=context.run_id,
+        finished_items=finished,
+        planned_items=planned,
+        min_completion=context.min_completion,
+        skipped=list(context.skipped) or None,
     )
 
 

@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 
 from eval_skills.core.models import SkillCompletionReport, TaskResult
 from eval_skills.core.models.result import FORBIDDEN_TOOL_CALLED
+from eval_skills.core.text import plural
 from eval_skills.reporting.context import ReportContext, ranked
 from eval_skills.reporting.escape import excerpt
 from eval_skills.reporting.sections import calls_line, forbidden_calls, reasons
@@ -24,10 +25,13 @@ def render(reports: Sequence[SkillCompletionReport], context: ReportContext) -> 
     properties, and a case per item, named ``task#run`` (runs count from 1, as in the names of Prefect task runs).
 
     A wrong answer is a `failure`; an error or a timeout is an `error`. `time` is in seconds, and absent where it is not known. A
-    report that holds figures only has one skipped case: an empty suite would look like a success. What XML 1.0 cannot hold, and
-    the control characters it should not hold, are removed.
+    report that holds figures only has one skipped case: an empty suite would look like a success. So would what a run did not
+    evaluate: items without a result, and skills that could not be used, are errors in a suite of the run. What XML 1.0 cannot
+    hold, and the control characters it should not hold, are removed.
     """
     suites = [_suite(report, row) for report, row in zip(ranked(reports), skill_rows(reports, context), strict=True)]
+    if not context.is_whole:
+        suites.append(_suite_of_the_run(context))
     root = ElementTree.Element("testsuites", _attributes(name=context.title, **_totals(suites)))
     root.extend(suites)
     ElementTree.indent(root)
@@ -61,6 +65,21 @@ def _suite(report: SkillCompletionReport, row: Row) -> ElementTree.Element:
     if not items:
         case = ElementTree.SubElement(suite, "testcase", _attributes(classname=report.benchmark_id, name="items"))
         ElementTree.SubElement(case, "skipped", _attributes(message="this report holds figures only, no items"))
+    return suite
+
+
+def _suite_of_the_run(context: ReportContext) -> ElementTree.Element:
+    """What was asked for and not evaluated, an error each."""
+    missing = {f"skill that could not be used #{number}": why for number, why in enumerate(context.skipped, start=1)}
+    if context.partial is not None:
+        done, planned = context.partial
+        missing["every item"] = f"the run is unfinished: {done:,} of {plural(planned, 'item')}; of the others nothing is known"
+    counts = {"tests": len(missing), "failures": 0, "errors": len(missing), "skipped": 0}
+    name = f"run {context.run_id}"
+    suite = ElementTree.Element("testsuite", _attributes(name=name, **counts, timestamp=context.created_utc.isoformat()))
+    for what, why in missing.items():
+        case = ElementTree.SubElement(suite, "testcase", _attributes(classname=name, name=what))
+        ElementTree.SubElement(case, "error", _attributes(type="NOT_EVALUATED", message=why))
     return suite
 
 

@@ -83,7 +83,7 @@ def render(reports: Sequence[SkillCompletionReport], context: ReportContext) -> 
         first_token=any(report.latency.time_to_first_token_p50_ms is not None for report in reports),
         dimensions=shown_dimensions(reports),
         ranking=any(report.ranking for report in reports),
-        notes=[*context.notes, *ranking_notes([section.report for section in sections])],
+        notes=[*context.skipped, *context.notes, *ranking_notes([section.report for section in sections])],
         judging=skills_table([(section.report.skill_key, section.report) for section in sections]),
         methods=numbers.methods(section.report.summary.confidence_interval for section in sections),
         failures_shown=FAILURES_SHOWN,

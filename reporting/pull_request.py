@@ -92,7 +92,7 @@ def comment_of(
     blocks = [
         marker,
         f"### {title}",
-        *_notes(failures, [*remarks, *(compared.remarks if compared is not None else ())]),
+        *_notes(failures, [*context.skipped, *remarks, *(compared.remarks if compared is not None else ())]),
         *(_comparison(compared) if compared is not None else _figures(reports)),
         _footer(context, page),
     ]
@@ -159,6 +159,8 @@ def _of_the_run(reports: Sequence[SkillCompletionReport], context: ReportContext
     ]
     if context.min_completion is None:
         return found
+    if context.skipped:
+        found.append(f"{plural(len(context.skipped), 'skill')} could not be used, so nothing is known of it")
     return found + [f"of {each.skill_key} not every item could be judged" for each in ranked(reports) if models_failed(each)]
 
 

@@ -119,7 +119,7 @@ def _content(
         called_forbidden=[report for report in order if report.summary.forbidden_items][:SKILLS_SHOWN],
         reports=order[:SKILLS_SHOWN],
         ranking=any(report.ranking for report in order),
-        notes=[*context.notes, *ranking_notes(order)],
+        notes=[*context.skipped, *context.notes, *ranking_notes(order)],
         more_reports=max(0, len(order) - SKILLS_SHOWN),
         failures=[(report.skill_key, _item_name(item), item) for report, item in failed[:failures]],
         forbidden_tool_alerts=forbidden_tool_alerts(order),

@@ -297,6 +297,7 @@ def context_of(summary: RunSummary) -> ReportContext:
         min_completion=summary.min_completion if summary.gated else None,
         provenance=provenance_of(manifest, recorded_request(manifest)),
         partial=(summary.finished, summary.planned) if summary.is_partial else None,
+        skipped=tuple(manifest.skipped) if manifest else tuple(summary.remarks[: summary.skipped]),
         notes=(
             *filter(None, [summary.stop_line]),
             *benchmark_notes(summary.benchmark),

@@ -149,7 +149,8 @@ def read_source(given: str, store: str) -> ReportSource:
         reports = rank_by_task_results(reports)
     context, remarks = ReportContext(run_id=path.name, created_at=max(map(began, reports))), []
     if (run := reported_run(reports)) is not None:
-        context = replace(context, run_id=run.run_id, partial=run.partial, min_completion=run.min_completion)
+        skipped = tuple(run.skipped or ())
+        context = replace(context, run_id=run.run_id, partial=run.partial, skipped=skipped, min_completion=run.min_completion)
         if run.partial is not None:
             remarks = [f"{given} is of run {run.run_id}, which is unfinished: {items_of_planned(*run.partial)}"]
     return ReportSource(given, path.stem, reports, context, path, remarks)
@@ -195,6 +196,7 @@ def reports_from_items(store: Store, run_id: str, table: pa.Table) -> ReportSour
         created_at=manifest.created_at if manifest else started_at(run_id),
         benchmark=benchmark,
         min_completion=_gate(request),
+        skipped=tuple(manifest.skipped) if manifest else (),
         provenance=provenance_of(manifest, request),
     )
     decisions = _decisions(manifest)
@@ -225,6 +227,7 @@ def _of_pruned(store: Store, run_id: str, manifest: Manifest | None, remark: str
         run_id=run_id,
         created_at=manifest.created_at if manifest else started_at(run_id),
         min_completion=_gate(request),
+        skipped=tuple(manifest.skipped) if manifest else (),
         provenance=provenance_of(manifest, request),
         notes=tuple(decision.line for decision in decisions),
     )

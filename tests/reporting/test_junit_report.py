@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 from xml.etree import ElementTree
 
@@ -44,6 +45,18 @@ def test_a_suite_per_skill_and_a_case_per_item(make_report: MakeReport, make_ite
         ("words", "t1#2", "0.250000", ["failure"]),
         ("words", "t2#1", None, ["error"]),
         ("words", "t2#2", None, ["error"]),
+    ]
+
+
+def test_what_a_run_did_not_evaluate_is_an_error(make_report: MakeReport, make_item: MakeItem, context: ReportContext) -> None:
+    lacking = replace(context, partial=(1, 3), skipped=("skipped s: bad",))
+    root = parsed(lacking, make_report(taskResults=[make_item(status="pass")]))
+    assert [root.get(name) for name in ("tests", "failures", "errors", "skipped")] == ["3", "0", "2", "0"]
+    assert root[1].get("name") == f"run {context.run_id}"
+    said = [(case.get("name"), error.get("message")) for case in root[1] for error in case]
+    assert said == [
+        ("skill that could not be used #1", "skipped s: bad"),
+        ("every item", "the run is unfinished: 1 of 3 items; of the others nothing is known"),
     ]
 
 

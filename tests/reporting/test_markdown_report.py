@@ -114,6 +114,14 @@ def test_the_report_of_one_skill_without_gate_or_selection(make_report: MakeRepo
     matches_snapshot("plain.md", str(render("markdown", [make_report()], replace(context, benchmark=None))))
 
 
+def test_a_gate_of_less_than_was_asked_for_has_not_passed(make_report: MakeReport, context: ReportContext) -> None:
+    whole = replace(context, min_completion=0.5)
+    lacking = str(render("markdown", [make_report()], replace(whole, skipped=("skipped s: not valid JSON",))))
+    assert "met by 1 of 1 skill; it has not passed, since not everything that was asked for was evaluated\n" in lacking
+    assert "- skipped s: not valid JSON\n" in lacking
+    assert "met by 1 of 1 skill\n" in str(render("markdown", [make_report()], whole))
+
+
 def test_the_report_of_nothing_says_so(context: ReportContext) -> None:
     assert "No skill was evaluated." in str(render("markdown", [], context))
 

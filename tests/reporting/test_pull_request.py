@@ -76,6 +76,8 @@ def test_what_got_worse_comes_first_and_the_gate_says_why() -> None:
         pytest.param("p" * 8, {"min_completion": 0.5}, None, "success", id="the-run-s-gate"),
         pytest.param("f" * 8, {"min_completion": 0.5}, None, "failure", id="below"),
         pytest.param("p" * 8, {"partial": (8, 9)}, None, "failure", id="unfinished"),
+        pytest.param("p" * 8, {"min_completion": 0.5, "skipped": ("skipped s: bad",)}, None, "failure", id="unusable-skill"),
+        pytest.param("p" * 8, {"skipped": ("skipped s: bad",)}, None, "neutral", id="unusable-without-a-gate"),
     ],
 )
 def test_the_conclusion_is_that_of_both_gates(letters: str, context: dict[str, Any], fail_on: Any, conclusion: str) -> None:

@@ -12,6 +12,8 @@ import pytest
 from eval_skills.cli.running import Ran
 from eval_skills.core.metrics.reports import skill_reports
 from eval_skills.core.models import Benchmark, SkillCompletionReport, TaskResult
+from eval_skills.core.store import write_manifest
+from eval_skills.engine.evaluation.session import manifest_of
 from eval_skills.engine.evaluation.summary import RunSummary, context_of, gate_lines, summary_of
 from tests.tables import each_row
 
@@ -70,6 +72,12 @@ def test_a_gate_says_that_nothing_is_known_of_a_skill() -> None:
 def test_reports_show_a_gate_only_where_one_was_asked_for(tmp_path: Path) -> None:
     assert context_of(summary(store=str(tmp_path))).min_completion is None
     assert context_of(summary(store=str(tmp_path), gated=True)).min_completion == 0.5
+
+
+def test_reports_show_which_skills_could_not_be_used(make_plan_of: MakePlan) -> None:
+    plan = make_plan_of("ok")
+    write_manifest(plan.store.run_folder(plan.run_id), manifest_of(plan).model_copy(update={"skipped": ["skipped s: bad"]}))
+    assert context_of(summary(store=plan.store.path, run_id=plan.run_id)).skipped == ("skipped s: bad",)
 
 
 def test_a_gate_that_was_just_missed_says_by_how_little() -> None:

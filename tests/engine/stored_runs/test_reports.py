@@ -103,6 +103,17 @@ def test_without_the_benchmark_the_items_alone_are_reported(
     assert {item.expected for item in found.reports[0].task_results} == {None}
 
 
+def test_skills_that_could_not_be_used_are_known_from_the_store_and_from_its_report(
+    recorded: Callable[..., RunPlan], tmp_path: Path
+) -> None:
+    plan = recorded()
+    lacking = manifest_of(plan).model_copy(update={"skipped": ["skipped s: bad"]})
+    write_manifest(plan.store.run_folder(plan.run_id), lacking)
+    found = read_source(plan.run_id, plan.store.path)
+    (path,) = write_reports(found.reports, ["json"], tmp_path / "out", found.context)
+    assert found.context.skipped == read_source(str(path), "no-store").context.skipped == ("skipped s: bad",)
+
+
 def test_a_landed_run_without_its_folder_is_still_reported(recorded: Callable[..., RunPlan]) -> None:
     plan = recorded()
     (plan.store.run_folder(plan.run_id) / "manifest.json").unlink()

@@ -308,6 +308,11 @@ def test_banners(make_report: MakeReport, make_item: MakeItem, context: ReportCo
     assert page.index("banner alarm") < page.index("Partial run") < page.index("Gate missed")
     assert page.count("rm was called") == 3  # twice in the banner, once among the texts
     assert "Gate met." in page_of([make_report()], replace(context, min_completion=0.85))
+    for lack in ({"partial": (5, 8)}, {"skipped": ("skipped s: not valid JSON",)}):
+        page = page_of([make_report()], replace(context, min_completion=0.85, **lack))
+        assert "Gate missed." in page
+        assert "Not everything that was asked for was evaluated." in page
+    assert "skipped s: not valid JSON" in page
 
 
 def test_p31_completion_stands_before_the_composite(make_report: MakeReport, context: ReportContext) -> None:
