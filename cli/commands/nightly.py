@@ -189,7 +189,8 @@ def _ended(call: Callable[[], NightSummary]) -> NightSummary:
 
 def _show(summary: NightSummary, *, passed: bool | None, unproven: list[str]) -> None:
     if current().json:
-        gate = None if passed is None else {"passed": passed, "notProven": unproven}
+        failures = [*summary.gate_failures, *unproven]
+        gate = None if passed is None else {"passed": passed, "failures": failures, "notProven": unproven}
         print_json({**summary.to_json(), "gate": gate, "flowRunPage": current().flow_run_page})
         return
     from eval_skills.reporting.escape import visible_line

@@ -22,6 +22,7 @@ NO_LIMIT = 10_000
 SKILLS_JUDGED_SHOWN = 20
 SKILLS_NAMED = 20
 """So many skills are named in a line about some of them."""
+WHY_A_DRY_RUN_FAILS = "a dry run evaluates nothing, so --exit-on-fail has nothing to pass"
 _COUNTED = frozenset({"runs", "skills", "resume", "origin", "provenance", "at"})
 """What a plan says outside its options."""
 
@@ -42,7 +43,7 @@ def show_plan(plan: RunPlan, request: FlowOptions, *, gate: bool, strategy: Sele
         "resume": plan.run_id if request.resume else None,
         "options": _options(plan, request),
         "strategy": strategy.to_json() if strategy else None,
-        "gate": {"minCompletion": request.min_completion, "passed": False} if gate else None,
+        "gate": {"minCompletion": request.min_completion, "passed": False, "failures": [WHY_A_DRY_RUN_FAILS]} if gate else None,
         "foreseen": ahead.to_json(),
         "remarks": plan.remarks,
     }
@@ -60,7 +61,7 @@ def show_plan(plan: RunPlan, request: FlowOptions, *, gate: bool, strategy: Sele
         current().say(remark, style="yellow")
     current().say("dry run: everything is in order; nothing was called or written", style="green")
     if gate:
-        current().say("gate failed: a dry run evaluates nothing, so --exit-on-fail has nothing to pass", style="red")
+        current().say(f"gate failed: {WHY_A_DRY_RUN_FAILS}", style="red")
 
 
 def _looks(plan: RunPlan) -> dict[str, Any] | None:
@@ -122,10 +123,7 @@ def show_summary(summary: RunSummary, *, gate: bool, command: str = "eval") -> N
         from eval_skills.engine.evaluation.summary import stopped_early
 
         session.say(stopped_early(summary, command), style="red")
-        if gate:
-            missing = plural(summary.planned - summary.finished, "item")
-            session.say(f"gate failed: {missing} without a result", style="red")
-    elif gate:
+    if gate:
         _show_gate(summary)
 
 
@@ -186,6 +184,12 @@ def _judging(summary: RunSummary) -> dict[str, Any] | None:
     }
 
 
+def _gate(summary: RunSummary) -> dict[str, Any]:
+    from eval_skills.engine.evaluation.summary import gate_failures
+
+    return {"minCompletion": summary.min_completion, "passed": summary.gate_passed, "failures": gate_failures(summary)}
+
+
 def _document(summary: RunSummary, *, gate: bool, command: str) -> dict[str, Any]:
     selected = None
     if summary.selected is not None:
@@ -201,7 +205,7 @@ def _document(summary: RunSummary, *, gate: bool, command: str) -> dict[str, Any
         "removed": summary.removed,
         "tied": summary.tied,
         "decisions": [decision.to_json() for decision in summary.decisions] or None,
-        "gate": {"minCompletion": summary.min_completion, "passed": summary.gate_passed} if gate else None,
+        "gate": _gate(summary) if gate else None,
         "files": [str(path) for path in summary.report_files],
         "store": str(summary.store),
         "flowRunPage": current().flow_run_page,

@@ -151,9 +151,19 @@ GATED_NAMED = 20
 
 def gate_lines(summary: RunSummary) -> list[str]:
     """Whether every skill reached the completion rate that is asked, and if not, why: a line for each reason."""
-    least, below = numbers.rate(summary.min_completion), summary.below
     if summary.gate_passed:
+        least = numbers.rate(summary.min_completion)
         return [f"gate passed: every skill completes at least {least} and called no forbidden tool"]
+    return [f"gate failed: {reason}" for reason in gate_failures(summary)]
+
+
+def gate_failures(summary: RunSummary) -> list[str]:
+    """Why the gate has not passed, a phrase each; of an unfinished run that it is one. Empty where it has passed."""
+    if summary.gate_passed:
+        return []
+    if summary.is_partial:
+        return [f"{plural(summary.planned - summary.finished, 'item')} without a result"]
+    least, below = numbers.rate(summary.min_completion), summary.below
     called = [
         f"{report.skill_key} called forbidden tools in {plural(report.summary.forbidden_items or 0, 'item')}"
         for report in summary.with_forbidden_calls
@@ -171,8 +181,7 @@ def gate_lines(summary: RunSummary) -> list[str]:
         open_.append(f"the simulated user failed in {plural(summary.unsimulated, 'item')}")
     unusable = f"{plural(summary.skipped, 'skill')} could not be used, so nothing is known of it"
     nothing = [f"{report.skill_key} has no item with a verdict" for report in summary.without_verdict if report not in below]
-    reasons = [*called, *unknown, *slow, *more, *nothing[:GATED_NAMED], *open_, *([unusable] if summary.skipped else [])]
-    return [f"gate failed: {reason}" for reason in reasons]
+    return [*called, *unknown, *slow, *more, *nothing[:GATED_NAMED], *open_, *([unusable] if summary.skipped else [])]
 
 
 def summary_of(

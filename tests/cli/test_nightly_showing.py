@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from contextvars import copy_context
 from typing import Any
 
 import pytest
 
 from eval_skills.cli.commands.nightly import _show, _show_suite
+from eval_skills.cli.context import Invocation, begin
 from eval_skills.core.models import SkillCompletionReport
 from eval_skills.core.nightly.evidence import Classification
 from eval_skills.engine.nightly.history import LastNight
@@ -67,5 +70,17 @@ def test_a_passed_gate_says_what_was_not_judged(status: str, words: str, capsys:
     found = report(taskResults=[item])
     skill = SkillOutcome(report=found, classification=Classification(verdict="new", explanation="", tasks=[]))
     suite = SuiteOutcome(name="trips", run_id="r", benchmark_id="trips", skills=[skill])
-    _show(NightSummary(night_id="n", store="s", suites=[suite]), passed=True, unproven=[])
+    night = NightSummary(night_id="n", store="s", suites=[suite])
+    _show(night, passed=True, unproven=[])
     assert capsys.readouterr().out.splitlines()[-1].endswith(words)
+
+
+def test_json_says_why_the_gate_failed(capsys: pytest.CaptureFixture[str]) -> None:
+    lost = SuiteOutcome(name="trips", run_id=None, failures=["no such benchmark"])
+    night = NightSummary(night_id="n", store="s", suites=[lost])
+    context = copy_context()
+    context.run(begin, Invocation(json=True))
+    context.run(_show, night, passed=False, unproven=["agent lost too much"])
+    gate = json.loads(capsys.readouterr().out)["gate"]
+    failures = ["trips: run failed: no such benchmark", "agent lost too much"]
+    assert gate == {"passed": False, "failures": failures, "notProven": failures[1:]}

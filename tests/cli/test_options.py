@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from eval_skills.cli.output.run import WHY_A_DRY_RUN_FAILS
+
 Run = Callable[..., Any]
 
 OF_THE_BENCHMARK: list[tuple[list[str], str, Any]] = [
@@ -201,7 +203,7 @@ def test_p47_a_malformed_skill_is_a_remark_and_its_neighbours_run(place: Any, pl
 @pytest.mark.slow
 def test_p40_a_gate_over_a_dry_run_fails(place: Any, run_here: Run) -> None:
     result = run_here("eval", "--skills", "skills", "--dry-run", "--exit-on-fail", "--json")
-    assert (result.code, result.json["gate"]) == (1, {"minCompletion": 0.7, "passed": False})
+    assert (result.code, result.json["gate"]) == (1, {"minCompletion": 0.7, "passed": False, "failures": [WHY_A_DRY_RUN_FAILS]})
     spoken = run_here("eval", "--skills", "skills", "--dry-run", "--exit-on-fail")
     assert spoken.code == 1
     assert "a dry run evaluates nothing" in spoken.out

@@ -28,7 +28,10 @@ def test_run_json_files_store_gate_and_selection(two: Any) -> None:
     result = two.call("run", *options, *written, "--top-k", "1", "--min-completion", "1", "--exit-on-fail", "--json")
     document = result.json  # p62: stdout is one document, whatever happened on the way
     assert result.code == 1, result.err
+    failures = document["gate"].pop("failures")
     assert document["gate"] == {"minCompletion": 1.0, "passed": False}
+    assert failures
+    assert all(failure.endswith(" %, under 100.0 %") for failure in failures)
     assert (document["planned"], document["finished"]) == (20, 20)
     assert [choice["id"] for choice in document["selected"]] == ["calculator"]
     assert sorted(Path(file).suffix for file in document["files"]) == [".csv", ".json", ".md", ".parquet"]

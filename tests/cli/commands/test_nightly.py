@@ -109,7 +109,7 @@ def test_a_regression_is_gated_told_as_an_event_and_old_items_go(served: Place, 
     path = suites(served)
     first = served.call("nightly", "--suites", path, "--json", "--exit-on-fail", "--keep-days", "1")
     assert first.code == 0, first.err
-    assert first.json["gate"] == {"passed": True, "notProven": []}
+    assert first.json["gate"] == {"passed": True, "failures": [], "notProven": []}
     assert first.json["pruned"] == {"runs": [], "bytes": 0}
     served.write("skills/calculator/skill.py", WRONG)
     second = served.call("nightly", "--suites", path, "--exit-on-fail")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import pty
+from contextvars import copy_context
 from dataclasses import replace
 from datetime import UTC, datetime
 from io import StringIO
@@ -14,6 +16,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from eval_skills.cli.context import Invocation, begin
 from eval_skills.cli.output.ranking import BEST, LAST, SHOWN, ranking
 from eval_skills.cli.output.run import SKILLS_NAMED, show_summary
 from eval_skills.core.models import Benchmark, SkillCompletionReport
@@ -246,3 +249,21 @@ def test_the_gate_names_some_of_many_skills_below_it(capsys: pytest.CaptureFixtu
     failed = [line for line in capsys.readouterr().out.splitlines() if line.startswith("gate failed: ")]
     assert len(failed) == SKILLS_NAMED + 1
     assert failed[-1] == "gate failed: and 3 more complete less than 95.0 %"
+
+
+@pytest.mark.parametrize(
+    ("changes", "failures"),
+    [
+        pytest.param({}, [], id="passed"),
+        pytest.param({"min_completion": 0.95}, ["a@1.0.0 completes 90.0 %, under 95.0 %"], id="below"),
+        pytest.param({"planned": 3}, ["2 items without a result"], id="unfinished"),
+        pytest.param({"skipped": 1}, ["1 skill could not be used, so nothing is known of it"], id="unusable"),
+    ],
+)
+def test_json_says_why_the_gate_failed(changes: dict[str, Any], failures: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    summary = replace(summary_of([report("a")]), **changes)
+    context = copy_context()
+    context.run(begin, Invocation(json=True))
+    context.run(show_summary, summary, gate=True)
+    gate = json.loads(capsys.readouterr().out)["gate"]
+    assert gate == {"minCompletion": summary.min_completion, "passed": not failures, "failures": failures}
