@@ -10,6 +10,7 @@ from cyclopts import Parameter
 from eval_skills.cli.configuration import Own
 from eval_skills.cli.context import current, json_text, print_json
 from eval_skills.cli.options import RESULTS, SELECTED, KeepTies, PastResults, StrategyFile, TopK, decimal
+from eval_skills.core.text import plural
 
 if TYPE_CHECKING:
     from eval_skills.core.selection import RankedSkill
@@ -104,6 +105,6 @@ def _deliver(entries: list[dict[str, Any]], output: Path | None, *, remarks: lis
         session.remark(remark)
     if output is not None:
         write_whole(output, json_text(entries).encode())
-        session.remark(f"{len(entries)} skills written to {output}", style="")
+        session.remark(f"{plural(len(entries), 'skill')} written to {output}", style="")
     if output is None or session.json:
         print_json(entries)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, Parameter
 
@@ -49,7 +49,8 @@ def verify_command(
 
 def _show(result: Verified, store: str) -> None:
     if current().json:
-        print_json(asdict(result))
+        findings = [_camel_case(asdict(each)) for each in result.findings]
+        print_json(asdict(result) | {"findings": findings})
         return
     for finding in result.findings:
         current().say(f"{finding.path}: {finding.problem}{finding.repaired and f'; {finding.repaired}'}", style="red")
@@ -61,3 +62,9 @@ def _show(result: Verified, store: str) -> None:
     verdict = f"{len(result.findings)} found" if result.findings else "all as written"
     style = "red" if result.findings else "green"
     current().say(f"{store}: {plural(result.files, 'landed file')}, {verdict}", style=style)
+
+
+def _camel_case(found: dict[str, Any]) -> dict[str, Any]:
+    from pydantic.alias_generators import to_camel
+
+    return {to_camel(name): value for name, value in found.items()}

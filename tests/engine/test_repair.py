@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +38,9 @@ def test_reports_are_made_anew_from_their_items_and_damaged_items_put_aside(
     command = ["store", "verify", "--store", store.path]
     assert call(command) == 1
     assert "3 found" in capsys.readouterr().out
+    assert call([*command, "--json"]) == 1
+    listed = json.loads(capsys.readouterr().out)["findings"]
+    assert {plans[0].run_id, plans[1].run_id} == {each["runId"] for each in listed}
     found = repair(store)
     assert [(each.kind, each.repaired) for each in found.findings] == [
         ("damaged", f"now {items.name}.broken"),
