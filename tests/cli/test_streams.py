@@ -37,12 +37,17 @@ def test_what_an_encoding_lacks_is_printed_in_plain_signs(encoding: str, printed
     assert written.getvalue().decode(encoding) == printed
 
 
-def test_json_keeps_every_character(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("encoding", "errors"),
+    [("ascii", "strict"), ("utf-8", "strict"), pytest.param("utf-8", "surrogateescape", id="utf-8-in-the-locale-c")],
+)
+def test_json_keeps_every_character(encoding: str, errors: str, monkeypatch: pytest.MonkeyPatch) -> None:
     written = io.BytesIO()
-    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written, encoding="ascii"))
-    print_json({"text": TEXT})
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written, encoding=encoding, errors=errors))
+    document = {"text": TEXT, "path": os.fsdecode(b"skill-\xff")}
+    print_json(document)
     sys.stdout.flush()
-    assert json.loads(written.getvalue()) == {"text": TEXT}
+    assert json.loads(written.getvalue().decode()) == document
 
 
 WITH_ENCODING = """
