@@ -22,7 +22,8 @@ _LINE_END = re.compile(r"\r\n?")
 
 def render(reports: Sequence[SkillCompletionReport], context: ReportContext) -> bytes:
     """The document in UTF-8, best skill first: a suite per report named ``id@version``, with the figures that are known as
-    properties, and a case per item, named ``task#run`` (runs count from 1, as in the names of Prefect task runs).
+    properties, and a case per item, named ``task#run`` (runs count from 1, as in the names of Prefect task runs). Its class is
+    the skill with the benchmark: CI systems know a test by its class and name, and would take those of two skills for one.
 
     A wrong answer is a `failure`; an error or a timeout is an `error`. `time` is in seconds, and absent where it is not known. A
     report that holds figures only has one skipped case: an empty suite would look like a success. So would what a run did not
@@ -45,7 +46,7 @@ def xml_text(text: str) -> str:
 
 
 def _suite(report: SkillCompletionReport, row: Row) -> ElementTree.Element:
-    items = report.task_results
+    items, classname = report.task_results, f"{report.skill_key}.{report.benchmark_id}"
     known = [item.latency_ms for item in items if item.latency_ms is not None]
     suite = ElementTree.Element(
         "testsuite",
@@ -61,9 +62,9 @@ def _suite(report: SkillCompletionReport, row: Row) -> ElementTree.Element:
     )
     _add_properties(suite, row)
     for item in items:
-        _add_case(suite, report.benchmark_id, item)
+        _add_case(suite, classname, item)
     if not items:
-        case = ElementTree.SubElement(suite, "testcase", _attributes(classname=report.benchmark_id, name="items"))
+        case = ElementTree.SubElement(suite, "testcase", _attributes(classname=classname, name="items"))
         ElementTree.SubElement(case, "skipped", _attributes(message="this report holds figures only, no items"))
     return suite
 
@@ -90,12 +91,12 @@ def _add_properties(suite: ElementTree.Element, row: Row) -> None:
             ElementTree.SubElement(properties, "property", _attributes(name=name, value=value))
 
 
-def _add_case(suite: ElementTree.Element, benchmark_id: str, item: TaskResult) -> None:
+def _add_case(suite: ElementTree.Element, classname: str, item: TaskResult) -> None:
     case = ElementTree.SubElement(
         suite,
         "testcase",
         _attributes(
-            classname=benchmark_id,
+            classname=classname,
             name=f"{item.task_id}#{item.run_index + 1}",
             time=None if item.latency_ms is None else _seconds(item.latency_ms),
         ),

@@ -41,10 +41,10 @@ def test_a_suite_per_skill_and_a_case_per_item(make_report: MakeReport, make_ite
     assert [root.get(name) for name in ("tests", "failures", "errors", "skipped")] == ["5", "1", "2", "1"]
     cases = [(case.get("classname"), case.get("name"), case.get("time"), [child.tag for child in case]) for case in low[1:]]
     assert cases == [
-        ("words", "t1#1", "1.500000", []),
-        ("words", "t1#2", "0.250000", ["failure"]),
-        ("words", "t2#1", None, ["error"]),
-        ("words", "t2#2", None, ["error"]),
+        ("low@1.0.0.words", "t1#1", "1.500000", []),
+        ("low@1.0.0.words", "t1#2", "0.250000", ["failure"]),
+        ("low@1.0.0.words", "t2#1", None, ["error"]),
+        ("low@1.0.0.words", "t2#2", None, ["error"]),
     ]
 
 
