@@ -310,7 +310,7 @@ def test_banners(make_report: MakeReport, make_item: MakeItem, context: ReportCo
     assert "Gate met." in page_of([make_report()], replace(context, min_completion=0.85))
     for lack in ({"partial": (5, 8)}, {"skipped": ("skipped s: not valid JSON",)}):
         page = page_of([make_report()], replace(context, min_completion=0.85, **lack))
-        assert "Gate missed." in page
+        assert "Gate not passed." in page
         assert "Not everything that was asked for was evaluated." in page
     assert "skipped s: not valid JSON" in page
 
