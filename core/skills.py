@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from eval_skills.core.documents.loading import check_path, read_document, validate
+from eval_skills.core.documents.loading import check_path, is_utf8, read_document, validate
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.models import Skill
 
@@ -65,7 +65,10 @@ def load_skill(path: Path | str) -> Skill:
     adapter_file = file.parent / ADAPTER_FILE
     if isinstance(data, dict) and adapter_file.is_file():
         data = _with_adapter_config(data, read_document(adapter_file), adapter_file)
-    return validate(Skill, data, source=file).located_in(file.parent.resolve())
+    folder = file.parent.resolve()
+    if not is_utf8(str(folder)):
+        raise InputError("the path of its folder is not UTF-8, and no run could record it; rename that folder", source=file)
+    return validate(Skill, data, source=file).located_in(folder)
 
 
 def discover_skills(folder: Path | str) -> Discovery:

@@ -160,7 +160,7 @@ def _of_the_run(reports: Sequence[SkillCompletionReport], context: ReportContext
     if context.min_completion is None:
         return found
     if context.skipped:
-        found.append(f"{plural(len(context.skipped), 'skill')} could not be used, so nothing is known of it")
+        found.append(f"{plural(len(context.skipped), 'skill')} could not be used, of which nothing is known")
     return found + [f"of {each.skill_key} not every item could be judged" for each in ranked(reports) if models_failed(each)]
 
 

@@ -45,6 +45,15 @@ def check_path(text: str, place: str, valid: str) -> None:
         raise UsageError(f"{place}: {text[:_SHOWN_CHARS]!r}… is too long for the name of a file; {valid}")
 
 
+def is_utf8(name: str) -> bool:
+    """Whether the name of a file is UTF-8; Python has other bytes of it as halves of surrogate pairs, which JSON cannot hold."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def is_yaml(file: Path | str) -> bool:
     """Whether a file is YAML, by its ending."""
     return str(file).lower().endswith((".yaml", ".yml"))

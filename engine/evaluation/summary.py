@@ -179,7 +179,7 @@ def gate_failures(summary: RunSummary) -> list[str]:
     open_ = [f"{plural(summary.unjudged, 'item')} could not be judged"] if summary.unjudged else []
     if summary.unsimulated:
         open_.append(f"the simulated user failed in {plural(summary.unsimulated, 'item')}")
-    unusable = f"{plural(summary.skipped, 'skill')} could not be used, so nothing is known of it"
+    unusable = f"{plural(summary.skipped, 'skill')} could not be used, of which nothing is known"
     nothing = [f"{report.skill_key} has no item with a verdict" for report in summary.without_verdict if report not in below]
     return [*called, *unknown, *slow, *more, *nothing[:GATED_NAMED], *open_, *([unusable] if summary.skipped else [])]
 

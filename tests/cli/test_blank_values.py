@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -44,3 +45,11 @@ def test_what_a_file_holds_is_not_its_name(option: str, capsys: pytest.CaptureFi
     about = {"--benchmark": "is too long for the name of a file; give the id of a benchmark, or the path of its file or folder"}
     assert about.get(option, "too long for a path; give the name of a file, not what is in it") in said.err
     assert len(said.err) < 400
+
+
+@pytest.mark.parametrize("option", ["--skills", "--tasks", "--output-dir"])
+def test_a_name_that_no_run_could_record_is_refused(option: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert call(["eval", "--skills", "s", "--dry-run", option, os.fsdecode(b"s-\xff")]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(f"eval-skills: {option}: '")
+    assert "s-\\udcff' is not UTF-8, and no run could record it; rename" in said

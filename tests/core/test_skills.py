@@ -52,6 +52,12 @@ def test_p47_a_malformed_skill_is_listed_beside_the_others(tmp_path: Path) -> No
     assert "required and missing" in found.invalid[0].reason
 
 
+def test_a_folder_whose_name_no_run_could_record_is_refused(tmp_path: Path) -> None:
+    put(tmp_path / os.fsdecode(b"s-\xff"))
+    (bad,) = discover_skills(tmp_path).invalid
+    assert "the path of its folder is not UTF-8" in bad.reason
+
+
 def test_versions_sort_as_numbers(tmp_path: Path) -> None:
     for version in ("10.0.0", "9.0.0"):
         put(tmp_path / version, version=version)
