@@ -20,14 +20,13 @@ from prefect.runtime import flow_run
 from eval_skills.core.config.options import CallOptions
 from eval_skills.core.config.values import LOCAL, is_ray
 from eval_skills.core.errors import RunError
-from eval_skills.core.store import Journal
 from eval_skills.core.text import plural
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.evaluation.cluster.ray import RayExecutor
 from eval_skills.engine.evaluation.executor import ItemExecutor, LocalExecutor
 from eval_skills.engine.evaluation.observer import observed_runs
 from eval_skills.engine.evaluation.plan import Item, RunPlan
-from eval_skills.engine.evaluation.resume import rest_of
+from eval_skills.engine.evaluation.resume import journal_of, rest_of
 from eval_skills.engine.evaluation.rounds import ItemBatch, Ran, Rounds, batches_of
 from eval_skills.engine.evaluation.session import RunRef, RunSession
 from eval_skills.engine.evaluation.spending import record_stop
@@ -192,7 +191,7 @@ def open_session(plan: RunPlan) -> Iterator[RunSession]:
     runner.limit(plan.request.concurrency)
     if plan.judges is not None:
         apply_rate_limits(plan.scorings)
-    with Journal(plan.store.journal_path(plan.run_id), secrets=plan.secrets()) as journal:
+    with journal_of(plan) as journal:
         session = RunSession(plan, journal, observed_runs.observer, flow_run.id, _executor(plan))
         with runner.holding(session, observed_runs.observer):
             yield session

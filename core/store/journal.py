@@ -19,7 +19,7 @@ from eval_skills.core.store.digests import Seal, with_checksum, without_checksum
 from eval_skills.core.store.files import RunLock, openness, sync_folder, sync_open
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
     from types import TracebackType
 
@@ -192,14 +192,17 @@ class Journal:
     it outlives a power cut, too. One background thread syncs for all lines of that time, never one by one. It also looks whether
     the file is still at its path: what is written to one that is not there is lost, or found by nobody.
     Opening creates the file and its folder, and cuts off a last line that a kill left incomplete.
-    `secrets` maps names to values that are replaced by ``[redacted:NAME]`` before anything is written.
+    `secrets` maps names to values that are replaced by ``[redacted:NAME]`` before anything is written. `check` is called when no
+    other process can write the run any more, and nothing is written yet: what it raises leaves all as it was.
 
     Raises:
         UsageError: another writer has the journal open.
         RunError: the file cannot be opened.
     """
 
-    def __init__(self, path: Path, *, secrets: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, path: Path, *, secrets: Mapping[str, str] | None = None, check: Callable[[], object] = lambda: None
+    ) -> None:
         self.path = path
         self._redaction = Redaction(secrets)
         self._appending = threading.Lock()
@@ -208,9 +211,12 @@ class Journal:
         self._syncer: threading.Thread | None = None
         self._lock = RunLock(path, mode=openness(path.parents[2]))
         try:
+            check()
             self._fd = _open_whole(path)
-        except OSError as error:
+        except BaseException as error:
             self._lock.release()
+            if not isinstance(error, OSError):
+                raise
             raise RunError(f"cannot open the journal {path}: {error.strerror}; {_REMEDY}") from None
         self._seal = Seal(self._fd)
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from eval_skills.core.errors import RunError
-from eval_skills.core.store.files import write_whole
+from eval_skills.core.errors import RunError, UsageError
+from eval_skills.core.store.files import RunLock, write_whole
 from eval_skills.core.store.layout import started_at
 from eval_skills.core.store.scorings import last_asked
 
@@ -35,8 +35,8 @@ def prune_items(store: Store, *, before: datetime, keep: Collection[str]) -> Pru
     """Delete the items of every run that was made before this moment, but for the runs to `keep`.
 
     A run counts from when it was really made, whatever it is dated at, and a scoring from when it was asked for last. One without
-    reports keeps its items, for nothing else is known of it; so does one with a journal, which is being written. Another process
-    may prune at the same time.
+    reports keeps its items, for nothing else is known of it; so does one with a journal, or that another process has locked:
+    it goes on. Another process may prune at the same time.
 
     Raises:
         RunError: the items are deleted, and the SQLite mirror cannot be written; or the object storage of the store cannot.
@@ -45,23 +45,34 @@ def prune_items(store: Store, *, before: datetime, keep: Collection[str]) -> Pru
     pruned: dict[str, str] = {}
     size = 0
     for run_id, path in store.tables.files("items").items():
-        if run_id in keep or run_id not in reported or store.journal_path(run_id).exists() or _made(store, run_id) >= before:
+        if run_id in keep or run_id not in reported or _made(store, run_id) >= before:
             continue
-        try:
-            bytes_ = os.stat(path).st_size
-            if store.mirror is None:
-                os.unlink(path)
-        except FileNotFoundError:
-            continue
-        note_pruned(store, run_id)
-        pruned[run_id] = store.tables.relative(path)
-        size += bytes_
+        if (bytes_ := _pruned(store, run_id, path)) is not None:
+            pruned[run_id] = store.tables.relative(path)
+            size += bytes_
     if pruned and store.mirror is not None:
         store.publish()  # the notes first: nobody sees that items are gone and not why
         store.mirror.remove(pruned.values())
     if pruned and store.layout.sqlite is not None and store.layout.sqlite.exists():
         _prune_mirror(store.layout.sqlite, list(pruned))
     return Pruned(list(pruned), size)
+
+
+def _pruned(store: Store, run_id: str, path: str) -> int | None:
+    """Delete the items of a run, or only note it where those behind a URL go later; their size in bytes. None where they are
+    gone, or the run goes on: whoever resumes it has its lock, and looks for its items once more.
+    """
+    try:
+        with RunLock(store.journal_path(run_id)) if store.run_folder(run_id).is_dir() else nullcontext():
+            if store.journal_path(run_id).exists():
+                return None
+            size = os.stat(path).st_size
+            note_pruned(store, run_id)  # first: nobody sees that items are gone and not why
+            if store.mirror is None:
+                os.unlink(path)
+            return size
+    except (UsageError, FileNotFoundError):
+        return None
 
 
 PRUNED = "pruned"

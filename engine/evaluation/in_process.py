@@ -10,7 +10,7 @@ from eval_skills.core.store import Journal, land
 from eval_skills.engine.evaluation.asyncio_support import run_on_own_loop
 from eval_skills.engine.evaluation.observer import observed_runs
 from eval_skills.engine.evaluation.plan import Item, RunPlan
-from eval_skills.engine.evaluation.resume import rest_of
+from eval_skills.engine.evaluation.resume import journal_of, rest_of
 from eval_skills.engine.evaluation.retries import ConcurrencySlot, current_slot, final_result
 from eval_skills.engine.evaluation.rounds import Ran, Rounds, record_decisions
 from eval_skills.engine.evaluation.session import RunSession, manifest_of
@@ -37,7 +37,7 @@ async def evaluate_here(plan: RunPlan, began: float | None = None) -> RunSummary
     """
     since = monotonic() if began is None else began
     plan.remarks.extend(await asyncio.to_thread(_begin, plan))
-    with Journal(plan.store.journal_path(plan.run_id), secrets=plan.secrets()) as journal:
+    with journal_of(plan) as journal:
         # Another process may have gone on with the run while this one was planned.
         rest = await asyncio.to_thread(rest_of, plan) if plan.request.resume else plan
         ran = await _evaluate(rest, journal, began)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from time import sleep
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,7 @@ from eval_skills.core.documents.loading import validate_known
 from eval_skills.core.errors import UsageError
 from eval_skills.core.models import Model
 from eval_skills.core.models.base import collection_paused
-from eval_skills.core.store import Manifest, Store
+from eval_skills.core.store import Journal, Manifest, Store
 from eval_skills.core.store.files import RunLock
 from eval_skills.core.store.journal import ItemKey
 from eval_skills.core.store.newer import newer_remarks
@@ -98,8 +99,7 @@ def resumed_plan(request: EvaluateRequest) -> RunPlan:
             f"run {manifest.run_id} is a rescoring of run {manifest.provenance.get('of')}, and calls no skill; "
             f"continue with: eval-skills rescore {manifest.provenance.get('of')}, and the options that it had"
         )
-    if (pruned := pruned_words(store, manifest.run_id)) is not None:
-        raise UsageError(f"{pruned}; start a new run without --resume")
+    refuse_pruned(store, manifest.run_id)
     if held_in_memory() is None and manifest.is_of_a_program:
         raise UsageError(f"run {manifest.run_id} {NOT_CONTINUED}")
     then, unknown = _request(manifest, request)
@@ -122,6 +122,24 @@ def resumed_plan(request: EvaluateRequest) -> RunPlan:
     ]
     skipped = len(manifest.skipped) + plan.skipped
     return _rest(replace(plan, began=manifest.created_at, remarks=remarks, skipped=skipped), table)
+
+
+def journal_of(plan: RunPlan) -> Journal:
+    """The journal of the run, open for writing.
+
+    Raises:
+        UsageError: another process writes it, or the items of the run that is resumed were deleted since it was planned: the
+            rest of them alone would land as the whole run.
+        RunError: it cannot be opened.
+    """
+    check = partial(refuse_pruned, plan.store, plan.run_id) if plan.request.resume else lambda: None
+    return Journal(plan.store.journal_path(plan.run_id), secrets=plan.secrets(), check=check)
+
+
+def refuse_pruned(store: Store, run_id: str) -> None:
+    """Raises UsageError where the items of a finished run were deleted: nothing of it can be gone on with."""
+    if (pruned := pruned_words(store, run_id)) is not None:
+        raise UsageError(f"{pruned}; start a new run without --resume")
 
 
 def rest_of(plan: RunPlan) -> RunPlan:

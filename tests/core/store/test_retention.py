@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -11,6 +12,7 @@ import pytest
 
 from eval_skills.core.models import ItemResult, SkillCompletionReport
 from eval_skills.core.store import Journal, Manifest, Store, land, land_reports, mirror_sqlite, prune_items, started_at
+from eval_skills.core.store.files import RunLock
 from eval_skills.core.store.manifest import read_manifest, write_manifest
 
 OLD, OLDER, YOUNG = "20260110T000000Z-0002", "20260101T000000Z-0001", "20260301T000000Z-0003"
@@ -51,6 +53,28 @@ def test_a_run_without_reports_or_with_a_journal_keeps_its_items(three: Store, l
     with Journal(three.journal_path(OLD)):
         pass
     assert prune_items(three, before=BEFORE, keep=set()).run_ids == [OLDER]
+
+
+def test_a_run_that_is_taken_up_meanwhile_keeps_its_items(three: Store) -> None:
+    with RunLock(three.journal_path(OLD)):  # whoever resumes it has just looked at its items, and has no journal yet
+        assert prune_items(three, before=BEFORE, keep=set()).run_ids == [OLDER]
+    assert sorted(path.name for path in three.run_folder(OLDER).iterdir()) == ["manifest.json", "pruned"]
+
+
+def test_at_no_moment_are_items_gone_and_nothing_says_why(three: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    unlink = os.unlink
+
+    def killed(path: str) -> None:
+        if str(path).endswith(".parquet"):
+            raise KeyboardInterrupt(path)
+        unlink(path)
+
+    monkeypatch.setattr("os.unlink", killed)
+    with pytest.raises(KeyboardInterrupt):
+        prune_items(three, before=BEFORE, keep=set())
+    assert (three.run_folder(OLDER) / "pruned").exists()
+    monkeypatch.undo()
+    assert prune_items(three, before=BEFORE, keep=set()).run_ids == [OLDER, OLD]
 
 
 def test_a_pruned_run_is_finished_and_nobody_is_told_to_resume_it(three: Store) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from eval_skills.core.errors import UsageError
 from eval_skills.core.models import ItemResult
-from eval_skills.core.store import Journal, Store, land, new_run_id, write_manifest
+from eval_skills.core.store import Journal, Store, land, land_reports, new_run_id, prune_items, write_manifest
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.evaluation.in_process import evaluate_in_process
 from eval_skills.engine.evaluation.plan import Item, RunPlan, make_plan
@@ -242,6 +242,20 @@ def test_what_another_process_did_meanwhile_is_not_asked_again(begin: Begin, res
     summary = evaluate_in_process(rest)
     [fail, _] = summary.reports[0].task_results
     assert (summary.finished, fail.task_id, fail.status) == (2, "fail", "pass")
+
+
+def test_a_run_whose_items_were_deleted_since_it_was_planned_does_not_land_the_rest_as_the_whole(
+    begin: Begin, resume: Begin, tmp_path: Path
+) -> None:
+    plan = begin("pass", "error")
+    record(plan, **{"pass": "pass", "error": "error"})
+    land(plan.store, plan.run_id)
+    land_reports(plan.store, plan.run_id, None, [])
+    rest = resume(retry_errors=True)
+    prune_items(Store(tmp_path / "store"), before=datetime.now(UTC) + timedelta(days=1), keep=set())
+    with pytest.raises(UsageError, match=r"its items were deleted on .* \(--keep-days\)"):
+        evaluate_in_process(rest)
+    assert sorted(path.name for path in plan.store.run_folder(plan.run_id).iterdir()) == ["manifest.json", "pruned"]
 
 
 @pytest.mark.parametrize("secret", ["none", "local", "markdown", "exact", "30000", "coding-easy", "timeoutMs", "true"])
