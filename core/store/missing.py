@@ -78,11 +78,13 @@ def missing_files(store: Store, name: TableName, known: Collection[str]) -> Iter
     """
     if name not in ("items", "reports") or store.layout.address is not None:
         return  # what is in object storage, and what is gone there, is for others to say: the mirror is only like it
-    landed = store.tables.files(name)
+    landed, items = store.tables.files(name), store.tables.files("items")
     for relative in sorted(each for each in known if each.startswith(f"{name}/")):
         run_id = relative.rpartition("/")[2].removesuffix(".parquet")
         if run_id in landed or not is_run_id(run_id) or os.path.exists(store.layout.run_file(run_id, JOURNAL)):
             continue
+        if name == "reports" and run_id in items and is_landing(items[run_id]):
+            continue  # those of what was there before are gone, and the new ones are being made
         path, folder = store.layout.root / relative, store.run_folder(run_id)
         pruned = name == "items" and (not os.path.isdir(folder) or os.path.exists(folder / PRUNED))  # without one, not noted
         if not pruned and not os.path.exists(f"{path}{BROKEN}"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import warnings
 from collections.abc import Callable
@@ -209,9 +210,19 @@ def test_what_reads_a_table_names_the_files_that_are_gone_and_goes_on(
 ) -> None:
     told: list[str] = []
     landed.tables.tell = told.append
+    os.utime(file_of(landed, "items", RUNS[1]), (0, 0))  # longer ago than reports take
     (file := file_of(landed, table, RUNS[1])).unlink()
     assert read(landed) == known
     assert told == [f"left out: {file}: it has landed, and is gone; see eval-skills store verify"]
+
+
+def test_reports_of_a_resumed_run_that_are_being_made_are_not_missed(landed: Store) -> None:
+    """Those of what it had before are gone, and its journal is, too."""
+    told: list[str] = []
+    landed.tables.tell = told.append
+    file_of(landed, "reports", RUNS[1]).unlink()
+    assert len(past_runs(landed)) == 3
+    assert told == []
 
 
 def test_many_files_that_are_gone_are_one_line(landed: Store, make_report: Callable[..., Any]) -> None:
