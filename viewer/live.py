@@ -9,9 +9,8 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-import psutil
-
 from eval_skills.core.errors import RunError, UsageError
+from eval_skills.core.store.files import is_locked
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -117,14 +116,13 @@ def _rate(items: list[dict[str, Any]]) -> float | None:
 
 
 def is_written(journal: Path) -> bool:
-    """Whether the process that has locked this journal is there. The lock is not tried: a run that begins would miss it."""
-    if not journal.exists():
-        return False
+    """Whether a process has locked this journal. The id in the lock's file says nothing: it may be a copy, or of an earlier boot
+    or another container, where another process has that id by now.
+    """
     try:
-        owner = int(journal.with_suffix(".lock").read_text() or 0)
-    except (OSError, ValueError):
+        return journal.exists() and is_locked(journal)
+    except OSError:  # somebody else's, and not for this user to read
         return False
-    return owner > 0 and psutil.pid_exists(owner)
 
 
 @dataclass(slots=True)

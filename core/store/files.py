@@ -9,6 +9,7 @@ import stat
 from contextlib import contextmanager, suppress
 from tempfile import TemporaryDirectory
 from threading import get_native_id
+from time import sleep
 from typing import TYPE_CHECKING
 
 from eval_skills.core.errors import RunError, UsageError
@@ -176,6 +177,9 @@ def is_locked(journal: Path) -> bool:
     return False
 
 
+_TRIES, _BETWEEN_TRIES_S = 3, 0.01
+
+
 class RunLock:
     """The exclusive right to change a run's journal, for as long as it is open.
 
@@ -220,7 +224,7 @@ class RunLock:
         """Whether the lock is ours; False when the former owner removed the file before we locked it."""
         self._fd = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, openness(self._path.parent) & 0o666)
         try:
-            fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._lock()
         except BlockingIOError:
             owner = os.pread(self._fd, 32, 0).decode(errors="replace") or "unknown"
             self._give_up()
@@ -231,6 +235,15 @@ class RunLock:
             return True
         self._give_up()
         return False
+
+    def _lock(self) -> None:
+        """Take the lock; who only looks whether it is held (`is_locked`) lets go of it at once."""
+        for _ in range(_TRIES - 1):
+            with suppress(BlockingIOError):
+                fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return
+            sleep(_BETWEEN_TRIES_S)
+        fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
     def _is_current(self) -> bool:
         try:

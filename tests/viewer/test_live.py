@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 from eval_skills.core.store import Manifest, ManifestBenchmark, ReachedLimit, Store, write_manifest
+from eval_skills.core.store.files import RunLock
 from eval_skills.viewer.live import LiveRuns, WatchedRun
 from eval_skills.viewer.site import Site
 from tests.viewer.test_site import data_of
@@ -74,21 +76,28 @@ def test_an_old_item_is_no_rate_and_damage_hides_nothing(tmp_path: Path, journal
 
 
 @pytest.mark.parametrize(
-    ("owner", "running"),
+    "owner",
     [
-        pytest.param(str(os.getpid()), True, id="this-process"),
-        pytest.param("999999999", False, id="a-process-that-is-gone"),
-        pytest.param("", False, id="nobody-yet"),
-        pytest.param("x", False, id="no-number"),
-        pytest.param(None, False, id="no-lock"),
+        pytest.param(str(os.getpid()), id="a-process-that-does-not-hold-it"),
+        pytest.param("999999999", id="a-process-that-is-gone"),
+        pytest.param("", id="nobody-yet"),
+        pytest.param(None, id="no-lock"),
     ],
 )
-def test_whether_somebody_writes(tmp_path: Path, journal: Path, owner: str | None, running: bool) -> None:
+def test_a_lock_that_nobody_holds_says_nothing(tmp_path: Path, journal: Path, owner: str | None) -> None:
     journal.write_text(line("a"))
     if owner is not None:
         journal.with_suffix(".lock").write_text(owner)
     (found,) = LiveRuns(Store(tmp_path)).progress()
-    assert found.is_running is running
+    assert not found.is_running
+
+
+def test_who_holds_the_lock_writes_also_in_another_container(tmp_path: Path, journal: Path) -> None:
+    journal.write_text(line("a"))
+    with RunLock(journal):
+        journal.with_suffix(".lock").write_text("999999999")  # where the process has this id
+        (found,) = LiveRuns(Store(tmp_path)).progress()
+    assert found.is_running
 
 
 async def test_browsers_are_told_of_changes_alone(tmp_path: Path, journal: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -117,9 +126,10 @@ def test_the_list_of_runs_says_which_are_running(tmp_path: Path, journal: Path) 
     write_manifest(journal.parent, Manifest(run_id=RUN, created_at=began, benchmark=benchmark, **fields))
     journal.write_text(line("a"))
     states = []
-    for owner in (str(os.getpid()), "999999999"):
-        journal.with_suffix(".lock").write_text(owner)
-        (table,) = data_of(Site(Store(tmp_path)).page("index.html"))["tables"]
+    for held in (RunLock(journal), nullcontext()):
+        with held:
+            page = Site(Store(tmp_path)).page("index.html")
+        (table,) = data_of(page)["tables"]
         place = [column["title"] for column in table["columns"]].index("State")
         states.append([row[place] for row in table["rows"]])
     assert states == [["running"], ["unfinished"]]
