@@ -81,9 +81,11 @@ def _without_leftover(store: Store, finding: Finding) -> str:
 
 def _note_as_last(store: Store, scratch: Path) -> None:
     """Who wrote a scratch file may have written down its digest before being stopped: what has landed is the last again."""
-    if not scratch.name.endswith(".parquet.tmp"):
+    parts = scratch.name.removesuffix(".tmp").split(".")
+    parts = parts[:-1] if parts[-1].isdigit() else parts  # the id of its writer
+    if parts[-1] != "parquet":
         return
-    landed = scratch.with_name(".".join(scratch.name.split(".")[-3:-1]))
+    landed = scratch.with_name(".".join(parts[-2:]))
     relative = store.tables.relative(str(landed))
     if landed.is_file() and (digest := digest_of_file(landed)) in recorded_digests(store.layout).get(relative, []):
         record_digest(store.layout, relative, digest)  # what is damaged stays so

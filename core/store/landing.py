@@ -190,7 +190,7 @@ def _write_rows(
     table = pa.Table.from_pylist([dict(row) for row in rows], schema=SCHEMAS[name])
     with explained(store.path, kept):
         relative = relative_of(store, name, file_id, day)
-        scratch = store.tables.scratch(relative)
+        scratch = store.tables.scratch(relative, is_shared=True)  # two calls may finish the same run, or repair it, at once
         _write(scratch, table.schema, [table])
         return store.tables.location(store.tables.publish(scratch, relative))
 

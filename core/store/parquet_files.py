@@ -21,6 +21,8 @@ from eval_skills.core.errors import InputError
 READERS = 8
 """Files that are read at a time."""
 
+DELETED = "was deleted while it was read, as nightly --keep-days does"
+
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -87,5 +89,7 @@ def _values(column: pa.ChunkedArray) -> list[Any]:
 def readable(path: str) -> Iterator[None]:
     try:
         yield
+    except FileNotFoundError:
+        raise InputError(f"{DELETED}; call again", source=path) from None
     except (pa.ArrowException, OSError) as error:
         raise InputError(f"not a readable Parquet file ({error}); restore it, or move it away", source=path) from None

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from datetime import date
 from functools import lru_cache
 from pathlib import Path
+from threading import get_native_id
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import pyarrow as pa
@@ -19,7 +20,7 @@ from eval_skills.core.errors import InputError, RunError, warn_of_store
 from eval_skills.core.store.digests import digest_of_file, record_digest, recorded_digests
 from eval_skills.core.store.files import create, make_folder, replace_durably, sync_folder
 from eval_skills.core.store.layout import is_run_id, is_to_come
-from eval_skills.core.store.parquet_files import READERS, as_rows, read_all, readable, row_count
+from eval_skills.core.store.parquet_files import DELETED, READERS, as_rows, read_all, readable, row_count
 from eval_skills.core.store.schema import DATE_FIELD, SCHEMAS
 
 if TYPE_CHECKING:
@@ -235,6 +236,8 @@ class Tables:
             for path in self.files(name, run_ids).values():
                 with readable(path):
                     pq.read_table(path, page_checksum_verification=True)
+            if isinstance(error, FileNotFoundError):
+                raise InputError(f"a file of the table {name} {DELETED}; call again", source=self.root) from None
             raise InputError(f"a file of the table {name} cannot be read ({error})", source=self.root) from None
 
     def landed_rows(self, run_ids: Collection[str] | None = None) -> dict[str, int | None]:
@@ -292,16 +295,21 @@ class Tables:
             return None
         return f"sha256:{digest_of_file(path)[:16]}"
 
-    def scratch(self, relative: str) -> Path:
-        """Where to write a file before it is published; it is there, and empty. No reader takes it for a landed file."""
-        scratch = self.scratch_place(relative)
+    def scratch(self, relative: str, *, is_shared: bool = False) -> Path:
+        """Where to write a file before it is published; it is there, and empty. No reader takes it for a landed file.
+
+        Where no lock keeps others from writing the same file at once, the place `is_shared`, and each has a scratch file of its
+        own.
+        """
+        own = f".{get_native_id()}" if is_shared else ""  # no other thread of the machine has this id
+        scratch = Path(self.root, relative).with_name(f".{relative.replace('/', '.')}{own}.tmp")
         make_folder(scratch.parent, self._layout.mode)
         create(scratch, self._layout.mode)
         return scratch
 
-    def scratch_place(self, relative: str) -> Path:
-        """Where the scratch file is; it is left there by a process that was stopped before it published."""
-        return Path(self.root, relative).parent / f".{relative.replace('/', '.')}.tmp"
+    def has_scratch(self, relative: str) -> bool:
+        """Whether somebody writes the file, or a process that was stopped before it published left its scratch file."""
+        return any(Path(self.root, relative).parent.glob(f".{relative.replace('/', '.')}*.tmp"))
 
     def publish(self, scratch: Path, relative: str) -> str:
         """Put a finished scratch file in its place, whole or not at all, and return that place."""

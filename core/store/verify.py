@@ -197,7 +197,7 @@ def _is_earlier(store: Store, path: str) -> bool:
     before = digest_of_file(path)
     digests = recorded_digests(store.layout).get(relative, [])  # read last: it may just have landed again
     run_id = Path(path).stem
-    is_open = store.tables.scratch_place(relative).exists() or os.path.exists(store.journal_path(run_id))
+    is_open = store.tables.has_scratch(relative) or os.path.exists(store.journal_path(run_id))
     return before in digests[:-1] and before != digests[-1] and not is_open and digest_of_file(path) == before
 
 
@@ -275,7 +275,7 @@ def _unread(kind: FindingKind, path: Path, problem: str) -> Finding:
 
 
 _SCRATCH = re.compile(rf"\.(?:(?:{'|'.join(get_args(TableName))})\.date=.+\.parquet|.+\.[0-9]+)\.tmp")
-"""What our scratch files are called (`Tables.scratch_place`, `write_pieces`); other programs have temporary files, too."""
+"""What our scratch files are called (`Tables.scratch`, `write_pieces`); other programs have temporary files, too."""
 
 _BEING_WRITTEN_S = 300
 """A scratch file that no run's lock covers and that was written to more recently may still be in use."""
@@ -289,7 +289,8 @@ def _leftovers(store: Store, unlisted: Collection[str]) -> Iterator[Finding]:
     scratch = (path for path in root.rglob(".*.tmp") if _SCRATCH.fullmatch(path.name) and path.is_file())
     for path in sorted(scratch) if root.is_dir() else ():
         run = next((part for part in (path.parent.name, *path.name.split(".")) if is_run_id(part)), "")
-        run = run if run and store.run_folder(run).is_dir() else ""  # files of some tables have ids that look like a run's
+        # files of some tables have ids that look like a run's, and a run's reports land when its lock is free again
+        run = run if run and store.run_folder(run).is_dir() and not path.name.startswith(".reports.") else ""
         if not is_locked(store.journal_path(run)) if run else _is_idle(path):
             yield Finding("leftover", str(path), "what a process that was stopped had begun to write", run)
     runs = root / "runs"

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import signal
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import date, timedelta
 from pathlib import Path
+from threading import Barrier
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -17,6 +19,7 @@ from eval_skills.core.models import Attempt, ItemResult, SkillCompletionReport
 from eval_skills.core.store import Journal, Store, land, land_reports, landing, results_of
 from eval_skills.core.store.rows import table_of
 from eval_skills.core.store.schema import ITEM_SCHEMA
+from eval_skills.core.store.tables import Tables
 from eval_skills.core.store.verify import verify
 from tests.warm_command import WarmCommand
 
@@ -54,6 +57,23 @@ is_journal = lambda path, *_: path.name == "journal.jsonl"
 }[step]()
 landing.land(store, run_id)
 """
+
+
+def test_two_that_finish_a_run_at_the_same_moment_do_not_disturb_each_other(
+    store: Store, run_id: str, make_report: MakeReport, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    both, publish = Barrier(2), Tables.publish
+
+    def published(tables: Tables, scratch: Path, relative: str) -> str:
+        both.wait(10)
+        return publish(tables, scratch, relative)
+
+    monkeypatch.setattr(Tables, "publish", published)
+    with ThreadPoolExecutor(2) as writers:
+        landing_twice = [writers.submit(land_reports, Store(store.path), run_id, None, [make_report()]) for _ in range(2)]
+        [path] = {each.result() for each in landing_twice}
+    assert [each.name for each in Path(path).parent.iterdir()] == [f"{run_id}.parquet"]
+    assert "damaged" not in {each.kind for each in verify(store).findings}
 
 
 def landed(store: Store, run_id: str) -> dict[str, str]:

@@ -13,6 +13,7 @@ from eval_skills.core.store import Journal, Store, land, land_reports, start_dat
 from eval_skills.core.store.layout import Layout
 from eval_skills.core.store.schema import REPORT_SCHEMA
 
+GONE = "20261121T233824Z-3f9a"
 MakeResult = Callable[..., ItemResult]
 
 
@@ -87,6 +88,23 @@ def test_a_damaged_file_is_named(store: Store, run_id: str) -> None:
     path.write_bytes(b"no parquet")
     with pytest.raises(InputError, match=f"{run_id}.parquet.*not a readable Parquet file"):
         store.tables.rows("reports", ["run_id"])
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        pytest.param(lambda store: store.items(), id="frame"),
+        pytest.param(lambda store: store.tables.rows("items", ["run_id"]), id="rows"),
+        pytest.param(lambda store: store.item_table(GONE), id="run"),
+    ],
+)
+def test_a_file_that_is_deleted_while_it_is_read_does_not_count_as_damaged(
+    store: Store, monkeypatch: pytest.MonkeyPatch, read: Callable[[Store], object]
+) -> None:
+    path = Path(store.path, Layout.table_file("items", start_date(GONE), GONE))
+    monkeypatch.setattr(store.tables, "sound_files", lambda *_: {GONE: str(path)})
+    with pytest.raises(InputError, match="was deleted while it was read, as nightly --keep-days does; call again"):
+        read(store)
 
 
 @pytest.mark.slow
