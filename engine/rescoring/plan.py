@@ -20,6 +20,7 @@ from eval_skills.engine.definition.scoring import judges_of
 from eval_skills.engine.rescoring.basis import ScoringBasis, scoring_basis
 from eval_skills.engine.rescoring.request import RescoreRequest
 from eval_skills.engine.stored_runs.chosen_tasks import with_chosen_tasks
+from eval_skills.engine.stored_runs.continuation import continued_by, why_not_continued, worked_at
 from eval_skills.engine.stored_runs.reports import recorded_request, refuse_without_evaluator
 from eval_skills.engine.stored_runs.run_ids import resolve_run_id
 from eval_skills.scorers.judging.model import EmbeddingModel
@@ -128,8 +129,16 @@ def find_scored(store: Store, moment: datetime, mode: str, digest: str) -> str |
 def _finished_run(store: Store, given: str) -> str:
     run_id = resolve_run_id(store, given, "nothing to score again")
     if run_id in store.unfinished():
-        raise UsageError(f"run {run_id} is unfinished; finish it first with: eval-skills eval --resume {run_id}")
+        raise UsageError(f"run {run_id} is unfinished{_finished_how(store, run_id)}")
     return run_id
+
+
+def _finished_how(store: Store, run_id: str) -> str:
+    if (at := worked_at(store, run_id, is_unfinished=True)) is not None:
+        return f": a process works at {at}; wait until it ends"
+    if (again := continued_by(store, run_id, is_unfinished=True)) is not None:
+        return f"; finish it first with: {again}"
+    return f", and {why_not_continued(store, run_id)}"
 
 
 def _recorded(manifest: Manifest | None, results: Sequence[ItemResult], request: RescoreRequest) -> EvaluateRequest:

@@ -306,9 +306,13 @@ class TestRefusals:
 
     def test_an_unfinished_run(self, store: Store, landed_run: LandedRun) -> None:
         of = landed_run({"x": "right"})
-        with Journal(store.journal_path(of)):
-            pass
-        with pytest.raises(UsageError, match=f"run {of} is unfinished; finish it first with: eval-skills eval --resume {of}"):
+        with (
+            Journal(store.journal_path(of)),
+            pytest.raises(UsageError, match=f"run {of} is unfinished: a process works at run {of}"),
+        ):
+            plan_rescoring(RescoreRequest(run_id=of, store=store.path))
+        again = f"eval-skills eval --resume {of} --store {store.path}"
+        with pytest.raises(UsageError, match=f"run {of} is unfinished; finish it first with: {again}"):
             plan_rescoring(RescoreRequest(run_id=of, store=store.path))
 
     def test_a_benchmark_that_is_not_there_any_more(self, store: Store, landed_run: LandedRun, tmp_path: Path) -> None:
