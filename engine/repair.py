@@ -72,7 +72,8 @@ def _landing_place(store: Store, finding: Finding) -> Path | None:
 def _without_leftover(store: Store, finding: Finding) -> str:
     """A run may have been taken up since: what is in use by then stays, and who removes it holds the run's lock meanwhile."""
     path = Path(finding.path)
-    with RunLock(store.journal_path(finding.run_id)) if finding.run_id else nullcontext():
+    locked = store.journal_path(finding.run_id) if finding.run_id else path if path.suffix == ".lock" else None
+    with nullcontext() if locked is None else RunLock(locked, what=None if finding.run_id else path.stem):
         if path.suffix != ".lock":  # the lock is removed as it is released
             path.unlink(missing_ok=True)
             _note_as_last(store, path)

@@ -281,6 +281,12 @@ _BEING_WRITTEN_S = 300
 """A scratch file that no run's lock covers and that was written to more recently may still be in use."""
 
 
+UNHELD = "a lock that no process holds"
+
+_LOCKS = ("night-*.lock", "rescore-*.lock", "compare-*.lock", "backfill.lock", "monitors/*/position.lock")
+"""The locks of what is no run: of a night, a scoring, a comparison, a backfill, a monitor."""
+
+
 def _leftovers(store: Store, unlisted: Collection[str]) -> Iterator[Finding]:
     """Scratch files, and locks that no process holds; where the folders of runs cannot be listed, nothing says whose they are."""
     if _runs(store) in unlisted:
@@ -296,7 +302,10 @@ def _leftovers(store: Store, unlisted: Collection[str]) -> Iterator[Finding]:
     runs = root / "runs"
     for path in sorted(runs.glob("*/journal.lock")) if runs.is_dir() else ():
         if is_run_id(path.parent.name) and not is_locked(path.with_suffix(".jsonl")):
-            yield Finding("leftover", str(path), "a lock that no process holds", path.parent.name)
+            yield Finding("leftover", str(path), UNHELD, path.parent.name)
+    for path in sorted(each for name in _LOCKS for each in root.glob(name)):
+        if not is_locked(path):
+            yield Finding("leftover", str(path), UNHELD)
 
 
 def _is_idle(scratch: Path) -> bool:

@@ -32,6 +32,17 @@ def test_what_stopped_processes_left_is_found_and_what_works_is_not(landed: Stor
         assert verify(landed).findings == []
 
 
+@pytest.mark.parametrize("name", ["night-20261121T233824Z-3f9a", "rescore-x", "compare-x", "backfill", "monitors/x/position"])
+def test_a_lock_that_is_not_of_a_run_is_left_behind_too(landed: Store, name: str) -> None:
+    lock = landed.layout.root / f"{name}.lock"
+    with RunLock(lock):
+        assert verify(landed).findings == []
+    lock.write_text("1")  # its process was killed
+    [finding] = repair(landed).findings
+    assert (finding.path, finding.problem, finding.repaired) == (str(lock), "a lock that no process holds", "removed")
+    assert not lock.exists()
+
+
 def test_a_broken_journal_or_manifest_is_named(landed: Store) -> None:
     folder = landed.run_folder(RUNS[0])
     folder.mkdir(parents=True, exist_ok=True)
