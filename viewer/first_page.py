@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from eval_skills.core.store import Store
 
 
-def prepare(store: Store) -> threading.Thread:
-    """Begin to make the page in a thread, which may also end before it is done; what was read is kept (`viewer.tables`)."""
+@contextmanager
+def prepared(store: Store) -> Iterator[threading.Thread]:
+    """Make the page in a thread while what is inside goes on; what was read is kept (`viewer.tables`).
+
+    What ends inside, as where the port is taken, waits for the thread: a process that ended while it reads would be aborted.
+    """
     thread = threading.Thread(target=_make, args=(store,), name="eval-skills-view-first-page", daemon=True)
     thread.start()
-    return thread
+    try:
+        yield thread
+    finally:
+        thread.join()
 
 
 def _make(store: Store) -> None:
@@ -23,10 +32,9 @@ def _make(store: Store) -> None:
 
     loading = threading.Thread(target=_load, name="eval-skills-view-load", daemon=True)
     loading.start()  # while files are read
-    try:
+    with suppress(EvalSkillsError):  # the request for the page reports it
         Site(store).page(RUNS)
-    except EvalSkillsError:
-        return  # the request for the page reports it
+    loading.join()
 
 
 def _load() -> None:

@@ -60,7 +60,7 @@ def view_command(
     from urllib.parse import urlsplit
 
     from eval_skills.core.viewer_pages import checked_base_url
-    from eval_skills.viewer.first_page import prepare
+    from eval_skills.viewer.first_page import prepared
 
     place = existing_store(store)
     if export is not None:
@@ -68,25 +68,25 @@ def view_command(
     public = None if base_url is None else checked_base_url(base_url)
     if run is not None:
         raise UsageError("--run names the runs of an export; give --export, too, or leave it out: all runs are shown")
-    prepare(place)
-    from eval_skills.viewer.guard import LOOPBACK
-    from eval_skills.viewer.server import listen, server_of
+    with prepared(place):
+        from eval_skills.viewer.guard import LOOPBACK
+        from eval_skills.viewer.server import listen, server_of
 
-    listening = listen(host, port)
-    is_local = host in LOCAL
-    token = None if is_local else secrets.token_urlsafe(24)
-    base = listening.address if public is None else public
-    address = base if token is None else f"{base}?token={token}"
-    if current().json:
-        print_json({"address": address, "store": place.path})
-    else:
-        current().say(f"{place.path} is shown at {address}  (Ctrl-C ends it)")
-    if not no_open:
-        webbrowser.open(address)
-    hosts = LOOPBACK if is_local else (*LOOPBACK, host, *_names_of_this_machine())
-    hosts = hosts if public is None else (*hosts, str(urlsplit(public).hostname))
-    server_of(place, labelled_by=label_as or _user(), hosts=hosts, token=token).run(sockets=[listening.socket])
-    return 0
+        listening = listen(host, port)
+        is_local = host in LOCAL
+        token = None if is_local else secrets.token_urlsafe(24)
+        base = listening.address if public is None else public
+        address = base if token is None else f"{base}?token={token}"
+        if current().json:
+            print_json({"address": address, "store": place.path})
+        else:
+            current().say(f"{place.path} is shown at {address}  (Ctrl-C ends it)")
+        if not no_open:
+            webbrowser.open(address)
+        hosts = LOOPBACK if is_local else (*LOOPBACK, host, *_names_of_this_machine())
+        hosts = hosts if public is None else (*hosts, str(urlsplit(public).hostname))
+        server_of(place, labelled_by=label_as or _user(), hosts=hosts, token=token).run(sockets=[listening.socket])
+        return 0
 
 
 def _export(store: Store, folder: Path, given: list[str]) -> int:

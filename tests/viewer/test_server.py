@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import shutil
 import socket
+import threading
 from pathlib import Path
+from time import sleep
 
 import pytest
 from starlette.testclient import TestClient
 
 from eval_skills.core.errors import UsageError
 from eval_skills.core.store import Store
+from eval_skills.viewer.first_page import prepared
 from eval_skills.viewer.guard import HEADERS
 from eval_skills.viewer.server import application, listen
 
@@ -117,3 +120,12 @@ def test_a_port_that_is_taken_is_said() -> None:
     for host, wrong in (("127.0.0.1", 70000), ("no.such.host.invalid", 0)):
         with pytest.raises(UsageError, match="cannot listen"):
             listen(host, wrong)
+
+
+def test_what_ends_at_once_waits_for_what_reads_the_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where the port is taken: a process that ends within native code is aborted."""
+    monkeypatch.setattr("eval_skills.viewer.site.Site.page", lambda *_: sleep(0.05))
+    with pytest.raises(UsageError), prepared(Store(tmp_path)) as thread:
+        raise UsageError("the port is taken")
+    assert not thread.is_alive()
+    assert "eval-skills-view-load" not in {each.name for each in threading.enumerate()}
