@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from eval_skills.cli.prefect_server.api_server import ApiServer
     from eval_skills.cli.prefect_server.loss import Unrecorded
+    from eval_skills.core.store import Store
     from eval_skills.engine.definition.request import EvaluateRequest, PipelineRequest
     from eval_skills.engine.evaluation.plan import RunPlan
     from eval_skills.engine.evaluation.summary import RunSummary
@@ -226,6 +227,7 @@ def run_request(request: EvaluateRequest | PipelineRequest, command: str, judgin
         shown.extend([*found, *plan.remarks, *unused_judge_options(judging, plan.scorings)])
         for remark in shown:
             current().remark(remark)
+        make_store(plan.store)
         planned.enter_context(planned_already(asked, plan))
 
     try:
@@ -243,6 +245,14 @@ def run_request(request: EvaluateRequest | PipelineRequest, command: str, judgin
         if remark not in shown:  # of what came up during the run
             current().remark(visible_line(remark))
     return Ran(summary, lost)
+
+
+def make_store(store: Store) -> None:
+    """Make the folder of a store that something will be evaluated for: who calls `view` while Prefect starts sees it begin."""
+    from eval_skills.core.store.files import explained, make_folder
+
+    with explained(store.path):
+        make_folder(store.layout.root, store.layout.mode)
 
 
 def _finished_here(request: EvaluateRequest | PipelineRequest, lost: Unrecorded) -> RunSummary:

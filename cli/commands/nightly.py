@@ -13,7 +13,7 @@ from eval_skills.cli.context import current, print_json
 from eval_skills.cli.options import COMPARED, EVALUATED, HOW, RESULTS, Results, decimal, option, whole
 from eval_skills.cli.prefect_server.loss import Unrecorded
 from eval_skills.cli.requests import configured_options, flags_of, request_of
-from eval_skills.cli.running import GATE_FAILED, UNFINISHED, call_recorded, observed
+from eval_skills.cli.running import GATE_FAILED, UNFINISHED, call_recorded, make_store, observed
 from eval_skills.core.config.options import FlowOptions
 from eval_skills.core.errors import UsageError, UserError
 from eval_skills.core.text import plural
@@ -165,6 +165,7 @@ def _check(request: NightlyRequest) -> None:
             read_source(plan.baseline, plan.store.path)
         except UserError as error:
             raise UsageError(f"--baseline: {str(error).removesuffix(', or latest')}") from error
+    make_store(plan.store)
 
 
 def _finished_here(request: NightlyRequest, lost: Unrecorded, again: str) -> NightSummary:

@@ -70,6 +70,24 @@ def test_no_suite_is_compared_with_a_run_of_its_own_night(run_here: Run, place: 
     assert result.err.startswith("eval-skills: baseline latest: the latest run is one of the night's own; ")
 
 
+def test_the_store_is_there_for_the_viewer_before_prefect_is(
+    run_here: Run, place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def never(*_: Any, meanwhile: Callable[[], object], **__: Any) -> None:
+        assert not (place.folder / "new").exists()
+        meanwhile()
+        assert (place.folder / "new").stat().st_mode & 0o777 == 0o700
+        raise RunError("Prefect does not start")
+
+    monkeypatch.setattr(command, "call_recorded", never)
+    monkeypatch.setattr("eval_skills.cli.running.call_recorded", never)
+    calls = (["nightly", "--suites", suites(place)], ["eval", "--skills", "skills/calculator", "--own-tests"])
+    for call in calls:
+        result = run_here(*call, "--store", "new")
+        assert result.err.endswith("eval-skills: Prefect does not start\n")
+        (place.folder / "new").rmdir()
+
+
 def test_a_night_whose_end_prefect_did_not_record_is_told_whole(
     run_here: Run, place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
