@@ -171,7 +171,7 @@ def _incomparable(tasks: TaskPairs) -> str:
         whose = f"as those of runs of more than {MAX_DETAILED_ITEMS:,} items and of pruned runs do"
         return f"not comparable: {holds} figures only, {whose}, and tasks are compared by their items"
     if tasks.tasks:
-        return _without_verdict(*tasks.missing())
+        return _without_verdict(*tasks.missing(), judges_alone=tasks.judges_alone())
     if tasks.judged_otherwise:
         said = "not comparable: other scorers, another version of their code, other judges or settings judge every task"
         return f"{said}; {_count_without_verdict(*found)}" if any(found := tasks.missing_of_otherwise) else said
@@ -227,7 +227,8 @@ def judge(
         holds = f"it holds however the {plural(found.count, 'item')} without a verdict would have gone"
         return verdict, f"{_within(statistics) if verdict == 'equivalent' else _moved(statistics)}; {holds}"
     between = f"the mean difference lies between {found.lower:+z.4f} and {found.upper:+z.4f}"
-    return "inconclusive", f"{_without_verdict(found.before, found.after)}; {between}"
+    without = _without_verdict(found.before, found.after, judges_alone=found.judges_alone)
+    return "inconclusive", f"{without}; {between}"
 
 
 def at_lower(statistics: PairedStatistics) -> PairedStatistics:
@@ -250,8 +251,13 @@ def _at(statistics: PairedStatistics, mean: float, bound: AtBound) -> PairedStat
     )
 
 
-def _without_verdict(before: int, after: int) -> str:
-    return f"{_count_without_verdict(before, after)}; run them again with --resume RUN --retry-errors"
+def _without_verdict(before: int, after: int, *, judges_alone: bool) -> str:
+    """How many they are, and how to get their verdicts: where only judges failed, without calling the skill again."""
+    them = "it" if before + after == 1 else "them"
+    again = f"run {them} again with --resume RUN --retry-errors"
+    if judges_alone:
+        again = f"only the judge failed: judge {them} again with rescore RUN, which calls no skill, and compare the run it names"
+    return f"{_count_without_verdict(before, after)}; {again}"
 
 
 def _count_without_verdict(before: int, after: int) -> str:

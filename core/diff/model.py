@@ -86,7 +86,7 @@ class MissingItems(Model, defer_build=True):
     difference.
 
     `lower` takes those after as failed and those before as passed, `upper` the other way round; `at_lower` and `at_upper` are
-    what the test says there.
+    what the test says there. `judges_alone`: only judges failed, so all have their answers; it is in no document.
     """
 
     before: int
@@ -95,6 +95,7 @@ class MissingItems(Model, defer_build=True):
     upper: float
     at_lower: AtBound
     at_upper: AtBound
+    judges_alone: bool = Field(default=False, exclude=True)
 
     @property
     def count(self) -> int:

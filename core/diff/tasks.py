@@ -68,6 +68,11 @@ class TaskPairs:
         """How many items of the shared tasks have no verdict on the skill, before and after."""
         return _missing(self.before), _missing(self.after)
 
+    def judges_alone(self) -> bool:
+        """Whether these items have answers, and only judges failed on them."""
+        missing = [run for side in self.sides for runs in side for run in runs if is_missing(run)]
+        return bool(missing) and all(run.error_kind == "judge" for run in missing)
+
     def statistics(self, *, margin: float, significance: float, seed: int) -> PairedStatistics | None:
         """Everything the pairs say, before the p is adjusted for other skills.
 
@@ -147,6 +152,7 @@ class TaskPairs:
             upper=float(upper.mean()),
             at_lower=_at_bound(lower, significance, seed),
             at_upper=_at_bound(upper, significance, seed),
+            judges_alone=self.judges_alone(),
         )
 
 

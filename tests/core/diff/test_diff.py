@@ -229,6 +229,11 @@ def test_p14_items_without_a_verdict_are_shown_with_bounds() -> None:
     assert (found.missing.lower, found.missing.upper) == pytest.approx((-0.375, 0.125))
 
 
+RUN_THEM = "run them again with --resume RUN --retry-errors"
+JUDGE_THEM = "only the judge failed: judge them again with rescore RUN, which calls no skill, and compare the run it names"
+JUDGE_IT = JUDGE_THEM.replace("them", "it")
+
+
 class TestAnOutage:
     def test_it_is_no_regression_and_the_gate_neither_passes_nor_says_worse(self) -> None:
         found = diff_reports(reports(each(20, "ppp")), reports(each(20, "iii")))
@@ -237,6 +242,19 @@ class TestAnOutage:
         said = "60 items without a verdict (0 before, 60 after); run them again with --resume RUN --retry-errors"
         assert skill.explanation == said
         assert gate_failures(found, "worse") == [f"s@1.0.0 could not be judged: {said}"]
+
+    @pytest.mark.parametrize(
+        ("after", "said"),
+        [
+            pytest.param(each(20, "jj"), "40 items without a verdict (0 before, 40 after); " + JUDGE_THEM, id="judges-alone"),
+            pytest.param(each(2, "f") | {"a": "j"}, "1 item without a verdict (0 before, 1 after); " + JUDGE_IT, id="one"),
+            pytest.param(each(19, "j") | {"a": "i"}, "20 items without a verdict (0 before, 20 after); " + RUN_THEM, id="infra"),
+        ],
+    )
+    def test_that_of_the_judge_alone_needs_no_call_of_the_skill(self, after: Outcome, said: str) -> None:
+        found = diff(dict.fromkeys(after, "f"), after)
+        assert found.explanation.startswith(said)
+        assert "judgesAlone" not in str(found.to_json()), "the documented JSON stays as it is"
 
     def test_a_loss_that_holds_at_both_bounds_is_told_with_that(self) -> None:
         found = diff(each(20, "pp"), each(18, "ff") | {"t18": "ii", "t19": "fi"})
