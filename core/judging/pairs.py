@@ -9,6 +9,9 @@ from typing import Literal
 Choice = Literal["a", "b", "tie"]
 Outcome = Literal["a", "b", "tie", "error"]
 
+_SIDES: tuple[Choice, Choice] = ("b", "a")
+"""The worst for A first."""
+
 
 @dataclass(frozen=True, slots=True)
 class Vote:
@@ -36,7 +39,7 @@ class Preference:
     a_first: Choice | None = None
     b_first: Choice | None = None
     votes: tuple[Vote, ...] = ()
-    between: tuple[Choice, Choice] = ("b", "a")
+    between: tuple[Choice, Choice] = _SIDES
     forfeit: bool = False
 
     @property
@@ -73,11 +76,17 @@ def majority_of(choices: Sequence[Choice]) -> Choice:
 
 
 def members_of(votes: Iterable[Vote]) -> dict[str, Choice | None]:
-    """What each model says, by the majority of its votes; None where not more than half of them were given: it is missing."""
-    asked: dict[str, list[Outcome]] = {}
-    for vote in votes:
-        asked.setdefault(vote.model, []).append(vote.outcome)
-    return {model: _member(outcomes) for model, outcomes in asked.items()}
+    """What each model says, by the majority of its votes. None: it is missing, for not more than half of them were given, or
+    what it says depends on the others.
+    """
+    return {model: _member(outcomes) for model, outcomes in _by_model(votes).items()}
+
+
+def bounds_of(votes: Iterable[Vote]) -> tuple[Choice, Choice]:
+    """What the verdict of these votes may come to, the worst for A first: with all that were not given for B, or for A."""
+    asked = _by_model(votes).values()
+    worst, best = (majority_of([majority_of(_cast(outcomes, side)) for outcomes in asked]) for side in _SIDES)
+    return worst, best
 
 
 def counted_votes(votes: Sequence[Vote]) -> list[Choice]:
@@ -95,9 +104,20 @@ def agreement_of(votes: Sequence[Vote], outcome: Outcome) -> float | None:
     return counted.count(outcome) / len(counted)
 
 
+def _by_model(votes: Iterable[Vote]) -> dict[str, list[Outcome]]:
+    asked: dict[str, list[Outcome]] = {}
+    for vote in votes:
+        asked.setdefault(vote.model, []).append(vote.outcome)
+    return asked
+
+
 def _member(outcomes: Sequence[Outcome]) -> Choice | None:
-    given = _given(outcomes)
-    return majority_of(given) if 2 * len(given) > len(outcomes) else None
+    worst, best = (majority_of(_cast(outcomes, side)) for side in _SIDES)
+    return worst if worst == best and 2 * len(_given(outcomes)) > len(outcomes) else None
+
+
+def _cast(outcomes: Iterable[Outcome], side: Choice) -> list[Choice]:
+    return [side if outcome == "error" else outcome for outcome in outcomes]
 
 
 def _given(outcomes: Iterable[Outcome]) -> list[Choice]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any, cast
@@ -13,7 +14,7 @@ from pydantic_core import from_json, to_json
 from eval_skills.core.documents.validation_errors import problems_in
 from eval_skills.core.errors import InputError
 from eval_skills.core.judging.calibration import Calibration
-from eval_skills.core.judging.pairs import Choice, Outcome, Preference, Vote
+from eval_skills.core.judging.pairs import Choice, Outcome, Preference, Vote, bounds_of
 from eval_skills.core.models import (
     Attempt,
     DimensionSummary,
@@ -188,7 +189,8 @@ def judged_pairs(store: Store, benchmark_id: str) -> dict[str, list[Preference]]
 def preference_of(row: Mapping[str, Any]) -> Preference:
     """The preference behind a row of `PREFERENCE_SCHEMA`."""
     votes = tuple(Vote(vote["model"], vote["number"], *_choices(vote)) for vote in row.get("votes") or ())
-    return Preference(row["task_id"], *_choices(row), votes=votes)
+    found = Preference(row["task_id"], *_choices(row), votes=votes)
+    return replace(found, between=bounds_of(votes)) if votes else found
 
 
 def preferences_of(rows: Sequence[Mapping[str, Any]]) -> list[Preference]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from eval_skills.core.documents.json_equality import json_equal
 from eval_skills.core.errors import JudgeError
-from eval_skills.core.judging.pairs import Choice, Outcome, agreement_of, majority_of, members_of, outcome_of
+from eval_skills.core.judging.pairs import Choice, Outcome, agreement_of, bounds_of, outcome_of
 from eval_skills.core.judging.pairs import Vote as PairVote
 from eval_skills.core.models import EvalTask
 from eval_skills.scorers.answer import text_of, unwrapped
@@ -107,18 +107,20 @@ class PreferenceVotes:
 
     @property
     def outcome(self) -> Outcome:
-        """The side that more than half of the models prefer that are not missing, else a tie; a model's by its votes likewise.
+        """The side that more than half of the models prefer, else a tie; a model's by its votes likewise.
 
-        ``error`` where not more than half of the models are there.
+        ``error`` where not more than half of the models are there, or where it depends on the votes that were not given.
         """
-        if self.error is not None:
-            return "error"
-        return majority_of([choice for choice in members_of(self._pair_votes).values() if choice is not None])
+        return "error" if self.error is not None else bounds_of(self._pair_votes)[0]
 
     @property
     def error(self) -> JudgeError | None:
         """Why there is no verdict."""
-        return self.votes.too_few if self.votes.votes else None
+        if not self.votes.votes:
+            return None
+        worst, best = bounds_of(self._pair_votes)
+        undecided = None if worst == best else self.votes.without_verdict("and the others could decide")
+        return self.votes.too_few or undecided
 
     def row(self) -> dict[str, Any]:
         """What the table `preferences` has of it."""

@@ -89,12 +89,13 @@ class Votes(Generic[T]):
     @property
     def too_few(self) -> JudgeError | None:
         """Why there is no verdict: not more than half of the members are there."""
-        if 2 * len(self.present) > len(self.members):
-            return None
+        return None if 2 * len(self.present) > len(self.members) else self.without_verdict("too few for a verdict")
+
+    def without_verdict(self, why: str) -> JudgeError:
+        """That there is no verdict, for votes that were not given; only where there are some."""
         errors = [vote.error for vote in self.votes if vote.error is not None]
         codes = {error.code for error in errors}
-        given = f"only {len(self.given)} of {len(self.votes)} votes of the panel were given"
-        message = f"{given}, too few for a verdict; {errors[0]}"
+        message = f"only {len(self.given)} of {len(self.votes)} votes of the panel were given, {why}; {errors[0]}"
         return JudgeError(message, code=codes.pop() if len(codes) == 1 else "JUDGE_QUORUM")
 
     def _of(self, member: str) -> list[T]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from eval_skills.core.judging.pairs import Choice, Outcome, Preference, Vote, majority_of, members_of
+from eval_skills.core.judging.pairs import Choice, Outcome, Preference, Vote, bounds_of, majority_of, members_of
 from tests.tables import each_row
 
 
@@ -34,13 +34,25 @@ def test_only_more_than_half_make_a_winner(choices: list[Choice], majority: Choi
     assert majority_of(choices) == majority
 
 
-def test_a_model_without_more_than_half_of_its_votes_is_missing() -> None:
-    assert members_of(votes(one="aab", two="axx", three="aax", four="abt")) == {
-        "one": "a",
-        "two": None,
-        "three": "a",
-        "four": "tie",
-    }
+def test_a_model_is_missing_without_more_than_half_of_its_votes_and_where_what_it_says_depends_on_the_others() -> None:
+    cast = votes(one="aab", two="axx", three="aax", four="abt", five="abx", six="ttxx")
+    assert members_of(cast) == {"one": "a", "two": None, "three": "a", "four": "tie", "five": None, "six": None}
+
+
+@each_row(
+    ("given", "between"),
+    [
+        pytest.param({"one": "a", "two": "b", "three": "x"}, ("b", "a"), id="the-others-split"),
+        pytest.param({"one": "a", "two": "t", "three": "x"}, ("tie", "a"), id="one-side-and-a-tie"),
+        pytest.param({"one": "a", "two": "a", "three": "x"}, ("a", "a"), id="the-others-decide"),
+        pytest.param({"one": "t", "two": "t", "three": "x"}, ("tie", "tie"), id="nobody-is-left-to-make-a-majority"),
+        pytest.param({"one": "a", "two": "a", "three": "b", "four": "x"}, ("tie", "a"), id="half-of-four"),
+        pytest.param({"one": "abx"}, ("b", "a"), id="votes-of-one-model"),
+        pytest.param({"one": "abx", "two": "a", "three": "a"}, ("a", "a"), id="a-model-of-which-nothing-depends"),
+    ],
+)
+def test_what_a_verdict_may_come_to_with_the_votes_that_are_missing(given: dict[str, str], between: tuple[str, str]) -> None:
+    assert bounds_of(votes(**given)) == between
 
 
 @each_row(

@@ -10,7 +10,8 @@ import pytest
 
 from eval_skills.core.errors import UsageError
 from eval_skills.core.store import Store
-from eval_skills.core.store.rows import judged_pairs
+from eval_skills.core.store.rows import judged_pairs, preference_of
+from eval_skills.core.store.schema import PREFERENCE_SCHEMA
 from eval_skills.engine.comparison.pairs import ComparisonPlan, plan_comparison
 from eval_skills.engine.comparison.request import CompareRequest
 from tests.engine.comparison.compared import compare
@@ -105,6 +106,19 @@ def test_without_more_than_half_of_the_models_a_pair_is_not_judged_and_can_be_as
     done = compare(plan())
     assert (done.comparison_id, done.is_complete, done.figures.wins_a) == (summary.comparison_id, True, 1)
     assert len(model.asked) - known == 4, "what the first model said is in the cache"
+
+
+@pytest.mark.slow
+def test_a_model_that_is_down_leaves_a_pair_open_where_the_others_split(plan: Plan, model: ScriptedModel) -> None:
+    model.otherwise = by_model(one="right", two="tie", three="fails")
+    summary = compare(plan())
+    assert (summary.is_complete, summary.figures.errors, summary.figures.ties) == (False, 1, 1), "equal answers are a tie"
+    assert "1 of 2 pairs could not be judged: only 2 of 3 votes of the panel were given, and the others" in summary.judging[-1]
+    landed = {row["task_id"]: row for row in Store(summary.store).tables.rows("preferences", PREFERENCE_SCHEMA.names)}
+    assert preference_of(landed["t"]).between == ("tie", "a"), "it may come to nothing that is worse for A"
+    model.otherwise = by_model(one="right", two="tie", three="right")
+    assert (done := compare(plan())).comparison_id == summary.comparison_id
+    assert (done.is_complete, done.figures.wins_a) == (True, 1)
 
 
 @pytest.mark.slow

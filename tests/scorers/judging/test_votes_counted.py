@@ -9,7 +9,9 @@ from typing import TypeVar
 import pytest
 
 from eval_skills.core.errors import JudgeError
+from eval_skills.core.judging.pairs import Choice
 from eval_skills.scorers.judging.aggregation import consensus_of, decide
+from eval_skills.scorers.judging.comparison import Compared, PreferenceVotes
 from eval_skills.scorers.judging.grading import Grade, GradedVotes, Grading
 from eval_skills.scorers.judging.judge import Ruling
 from eval_skills.scorers.judging.panel import Aggregate, Panel, Vote, Votes
@@ -36,6 +38,27 @@ def test_half_of_the_members_are_no_quorum(present: int, enough: bool) -> None:
     failed = JudgeError("out of order", code="JUDGE_UNAVAILABLE")
     members = [Vote(f"m{n}", 0, 0.8) if n < present else Vote(f"m{n}", 0, error=failed) for n in range(4)]
     assert (Votes(tuple(members)).too_few is None) is enough
+
+
+@pytest.mark.parametrize(
+    ("said", "outcome"),
+    [
+        pytest.param(("a", "b", None), "error", id="the-others-split"),
+        pytest.param(("a", "tie", None), "error", id="one-side-and-a-tie"),
+        pytest.param(("a", "a", None), "a", id="the-others-decide"),
+        pytest.param(("tie", "tie", None), "tie", id="no-majority-without-the-others"),
+        pytest.param(("a", "b", "tie"), "tie", id="all-are-there"),
+        pytest.param(("a", "a", "b", None), "error", id="half-of-all-models"),
+    ],
+)
+def test_a_pair_has_no_verdict_where_a_missing_model_could_decide_it(said: tuple[Choice | None, ...], outcome: str) -> None:
+    failed = JudgeError("out of order", code="JUDGE_UNAVAILABLE")
+    cast = [Vote(f"m{n}", 0, error=failed) if each is None else Vote(f"m{n}", 0, Compared(each)) for n, each in enumerate(said)]
+    found = PreferenceVotes(Panel(models=tuple(vote.member for vote in cast)), Votes(tuple(cast)))
+    assert (found.outcome, found.row()["outcome"], found.error is not None) == (outcome, outcome, outcome == "error")
+    if found.error is not None:
+        given = f"only {len(cast) - 1} of {len(cast)} votes of the panel were given"
+        assert str(found.error) == f"{given}, and the others could decide; out of order"
 
 
 def ballots(of: Callable[[str, float], T], *, c: tuple[float | None, ...], others: tuple[float, float]) -> Votes[T]:
