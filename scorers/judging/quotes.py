@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import TYPE_CHECKING, Self
 from unicodedata import normalize
 
 import regex
 
-from eval_skills.scorers.judging.prompt import Material
+if TYPE_CHECKING:
+    from eval_skills.scorers.judging.prompt import Material
 
 _UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
 _WORD = regex.compile(rf"[{_UNSPACED}\p{{So}}]|[\w--[{_UNSPACED}]]++", regex.V1)
@@ -32,11 +33,21 @@ class Quotable:
     @classmethod
     def of(cls, materials: Iterable[Material]) -> Self:
         """The materials, whole, as they stand and as they read once JSON's escapes are undone."""
-        return cls(tuple(f"{_words(each.text)}\n{_words(_unescaped(each.text))}" for each in materials))
+        return cls.of_texts(each.text for each in materials)
+
+    @classmethod
+    def of_texts(cls, texts: Iterable[str]) -> Self:
+        """These texts, likewise."""
+        return cls(tuple(f"{_words(each)}\n{_words(_unescaped(each))}" for each in texts))
 
     def holds(self, quote: str) -> bool:
         """Whether the quotation stands in one of the materials."""
         return self._holds_whole(quote) or self._holds_each([part for part in _BETWEEN.split(quote) if _words(part).strip()])
+
+    def holds_all(self, phrases: Iterable[str]) -> bool:
+        """Whether all of these stand in the same one of the materials, each with nothing left out."""
+        wanted = [_words(_unescaped(each)) for each in phrases]
+        return any(all(each in text for each in wanted) for text in self.texts)
 
     def share(self, quotes: Iterable[str]) -> float | None:
         """The share of quotations that do stand there, in [0, 1]; blank ones do not count, None without any."""

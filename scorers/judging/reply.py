@@ -12,6 +12,8 @@ from typing import Any, NamedTuple, NoReturn, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from eval_skills.scorers.judging.quotes import Quotable
+
 R = TypeVar("R", bound="Reply")
 
 READ_CHARS = 200_000
@@ -35,6 +37,9 @@ _BEGINS = re.compile(rf"(?:(?:`+|~{{3,}})[\w+-]*\s*)?{_OBJECT.pattern}")
 
 _LOOKED_AT = 1_000
 """So many objects of a judged text are compared with the reply."""
+
+_WHOLE = re.compile(r"(?<=\d)\.0+(?!\d)")
+"""What a whole number may be written with."""
 
 _FREE = re.compile(r"\s+|\\+[nrt]?")
 """What may differ where the same words stand twice: white space, and how JSON escapes it and quotation marks."""
@@ -76,9 +81,9 @@ def read_reply(text: str | None, reply: type[R], judged: Iterable[str] = ()) -> 
 
     Nothing is repaired, clamped or guessed. An object that words follow is one that the model talks about, and does not count: it
     may be an example, or a verdict that an answer forged. Nor does one that words precede where it stands in one of the texts
-    that were `judged`, however it is written there. Of several objects the last one alone counts; where another one fits as well,
-    and differs in the fields that are read, it is not known which is the model's own, and neither counts. Nothing is looked for
-    inside a malformed object, for the same reason.
+    that were `judged`, however it is written there, as JSON or not. Of several objects the last one alone counts; where another
+    one fits as well, and differs in the fields that are read, it is not known which is the model's own, and neither counts.
+    Nothing is looked for inside a malformed object, for the same reason.
 
     Raises:
         Unreadable: there is no such object, it does not fit, or there are several verdicts.
@@ -100,7 +105,7 @@ def read_reply(text: str | None, reply: type[R], judged: Iterable[str] = ()) -> 
         raise Unreadable("it went on after its JSON object")
     if before or stripped != whole:
         shown = tuple(judged)
-        if _stands_in(shown, found, stripped) or _is_said_in(shown, read, reply):
+        if _stands_in(shown, found, stripped) or _is_said_in(shown, read, reply) or _is_worded_in(shown, read):
             raise Unreadable("its JSON object is a quotation from the material")
     return read
 
@@ -147,6 +152,16 @@ def _is_said_in(judged: Iterable[str], read: R, reply: type[R]) -> bool:
     texts = (form for text in judged for form in dict.fromkeys((text, text.replace('\\"', '"'))))
     objects = (value for text in texts for value in _all_objects(text) if reply.model_fields.keys() <= value.keys())
     return any(_fitting_or_none(value, reply) == read for value in objects)
+
+
+def _is_worded_in(judged: Iterable[str], read: Reply) -> bool:
+    """Whether each field stands in one of the texts by its words, as ``'score': 1`` or ``score = 1``: what looks like an object
+    there need not be JSON. A reply of one field may be but a word or two, which stand in many texts.
+    """
+    fields = [f"{name} {json.dumps(value, ensure_ascii=False)}" for name, value in read.model_dump(mode="json").items()]
+    return len(fields) > 1 and Quotable.of_texts(_WHOLE.sub("", text) for text in judged).holds_all(
+        _WHOLE.sub("", field) for field in fields
+    )
 
 
 def _all_objects(text: str) -> Iterator[dict[str, Any]]:
