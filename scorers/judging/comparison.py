@@ -119,7 +119,7 @@ class PreferenceVotes:
         if not self.votes.votes:
             return None
         worst, best = bounds_of(self._pair_votes)
-        undecided = None if worst == best else self.votes.without_verdict("and the others could decide")
+        undecided = None if worst == best else self.votes.without_verdict("and what is missing could decide")
         return self.votes.too_few or undecided
 
     def row(self) -> dict[str, Any]:

@@ -113,7 +113,7 @@ def test_a_model_that_is_down_leaves_a_pair_open_where_the_others_split(plan: Pl
     model.otherwise = by_model(one="right", two="tie", three="fails")
     summary = compare(plan())
     assert (summary.is_complete, summary.figures.errors, summary.figures.ties) == (False, 1, 1), "equal answers are a tie"
-    assert "1 of 2 pairs could not be judged: only 2 of 3 votes of the panel were given, and the others" in summary.judging[-1]
+    assert "1 of 2 pairs could not be judged: only 2 of 3 votes of the panel were given, and what is" in summary.judging[-1]
     landed = {row["task_id"]: row for row in Store(summary.store).tables.rows("preferences", PREFERENCE_SCHEMA.names)}
     assert preference_of(landed["t"]).between == ("tie", "a"), "it may come to nothing that is worse for A"
     model.otherwise = by_model(one="right", two="tie", three="right")

@@ -58,7 +58,7 @@ def test_a_pair_has_no_verdict_where_a_missing_model_could_decide_it(said: tuple
     assert (found.outcome, found.row()["outcome"], found.error is not None) == (outcome, outcome, outcome == "error")
     if found.error is not None:
         given = f"only {len(cast) - 1} of {len(cast)} votes of the panel were given"
-        assert str(found.error) == f"{given}, and the others could decide; out of order"
+        assert str(found.error) == f"{given}, and what is missing could decide; out of order"
 
 
 def ballots(of: Callable[[str, float], T], *, c: tuple[float | None, ...], others: tuple[float, float]) -> Votes[T]:
