@@ -5,7 +5,7 @@ a vote may also be that there is nothing to judge.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean, median, median_low, stdev
 from typing import Any, TypeVar
 
@@ -50,6 +50,18 @@ def decide(panel: Panel, cast: Votes[T], share: Callable[[T], float], threshold:
     voices, bar = (next(iter(votes.values())), threshold) if len(panel.models) == 1 else (list(values.values()), of_votes)
     agreement = sum(passes(each, bar) == passed for each in voices) / len(voices)
     return Decision(value, passed, members, votes, agreement, spread_of(voices))
+
+
+def is_open(panel: Panel, cast: Votes[T], share: Callable[[T], float], threshold: float) -> bool:
+    """Whether the votes that were not given could decide if the answer passes.
+
+    Never of a ``mean``, which hardly any two of three votes settle: it is that of the votes there are.
+    """
+    if panel.aggregate == "mean" or all(vote.given is not None for vote in cast.votes):
+        return False
+    given = cast.each(share).votes
+    whole = (Votes(tuple(replace(vote, given=end) if vote.given is None else vote for vote in given)) for end in (0.0, 1.0))
+    return len({decide(panel, votes, float, threshold).passed for votes in whole}) > 1
 
 
 def describe_decision(panel: Panel, decision: Decision) -> str:

@@ -12,7 +12,7 @@ from eval_skills.core.judging.pairs import Vote as PairVote
 from eval_skills.core.models import EvalTask
 from eval_skills.scorers.answer import text_of, unwrapped
 from eval_skills.scorers.judging.judges import Judges, together
-from eval_skills.scorers.judging.panel import Panel, Vote, Voter, Votes
+from eval_skills.scorers.judging.panel import COULD_DECIDE, Panel, Vote, Voter, Votes
 from eval_skills.scorers.judging.prompt import Material, Question
 from eval_skills.scorers.judging.reply import REASONING, Reply
 
@@ -119,7 +119,7 @@ class PreferenceVotes:
         if not self.votes.votes:
             return None
         worst, best = bounds_of(self._pair_votes)
-        undecided = None if worst == best else self.votes.without_verdict("and what is missing could decide")
+        undecided = None if worst == best else self.votes.without_verdict(COULD_DECIDE)
         return self.votes.too_few or undecided
 
     def row(self) -> dict[str, Any]:

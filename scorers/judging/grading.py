@@ -12,8 +12,8 @@ from pydantic import Field, create_model
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import Reason
 from eval_skills.core.text import beside, one_line
-from eval_skills.scorers.judging.aggregation import Decision, decide, describe_decision, facts_of, passes, wanted
-from eval_skills.scorers.judging.panel import Panel, Votes
+from eval_skills.scorers.judging.aggregation import Decision, decide, describe_decision, facts_of, is_open, passes, wanted
+from eval_skills.scorers.judging.panel import COULD_DECIDE, Panel, Votes
 from eval_skills.scorers.judging.reply import REASONING, Reply
 from eval_skills.scorers.score import Score, remark
 
@@ -109,7 +109,12 @@ class GradedVotes:
 
         A majority that does not pass the answer fails it, also where the task's `minScore` is lower: its score is a share of
         votes, so that half of them, or a third, could be enough points.
+
+        Raises:
+            JudgeError: the votes that were not given could decide whether the answer passes.
         """
+        if is_open(self.panel, self.votes, self._worth, self.threshold):
+            raise self.votes.without_verdict(COULD_DECIDE)
         decision = decide(self.panel, self.votes, self._worth, self.threshold)
         ruling = self._nearest_vote(decision)
         reason = Reason(code=code, message=self._message(ruling, decision), where=where)

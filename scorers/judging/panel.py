@@ -29,6 +29,10 @@ _OF_THE_RUN = frozenset({"JUDGE_BUDGET", "JUDGE_CONFIGURATION"})
 """Failures that are not a member's own: with them the others' votes would be taken for the panel's."""
 
 
+COULD_DECIDE = "and what is missing could decide"
+"""Why there is no verdict of a panel of which more than half votes."""
+
+
 @dataclass(frozen=True, slots=True)
 class Vote(Generic[T]):
     """One vote of one member: what it gave, or why there is nothing; `number` counts from 0."""

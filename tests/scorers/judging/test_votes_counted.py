@@ -41,6 +41,32 @@ def test_half_of_the_members_are_no_quorum(present: int, enough: bool) -> None:
 
 
 @pytest.mark.parametrize(
+    ("aggregate", "given", "passed"),
+    [
+        pytest.param("median", (0.9, 0.2, None), None, id="the-others-split"),
+        pytest.param("median", (0.9, 0.7, None), True, id="the-others-pass-it"),
+        pytest.param("median", (0.1, 0.2, None), False, id="the-others-fail-it"),
+        pytest.param("majority", (0.9, 0.2, None), None, id="no-majority-without-it"),
+        pytest.param("majority", (0.9, 0.7, None), True, id="a-majority-of-all"),
+        pytest.param("majority", (0.9, 0.8, 0.2, None), None, id="half-of-all-is-none"),
+        pytest.param("mean", (0.9, 0.2, None), False, id="a-mean-is-of-those-that-vote"),
+    ],
+)
+def test_an_answer_has_no_verdict_where_a_missing_model_could_decide_if_it_passes(
+    aggregate: Aggregate, given: tuple[float | None, ...], passed: bool | None
+) -> None:
+    failed = JudgeError("out of order", code="JUDGE_UNAVAILABLE")
+    named = [(f"m{n}", value) for n, value in enumerate(given)]
+    cast = [Vote(m, 0, error=failed) if value is None else Vote(m, 0, ruling(m, value)) for m, value in named]
+    votes = GradedVotes(Panel(models=tuple(m for m, _ in named), aggregate=aggregate), GRADING, 0.7, Votes(tuple(cast)))
+    if passed is not None:
+        assert votes.score(code="JUDGED", where="output", version="1").passed is passed
+        return
+    with pytest.raises(JudgeError, match=rf"only {len(cast) - 1} of {len(cast)} votes .* could decide; out of order"):
+        votes.score(code="JUDGED", where="output", version="1")
+
+
+@pytest.mark.parametrize(
     ("said", "outcome"),
     [
         pytest.param(("a", "b", None), "error", id="the-others-split"),
