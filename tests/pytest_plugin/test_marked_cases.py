@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 import pytest
 
+from eval_skills.core.llm import load_with_openai
 from eval_skills.core.models import report
 from eval_skills.engine.evaluation import summary
 from eval_skills.engine.stored_runs import reports
@@ -103,6 +105,14 @@ def test_no_completion_is_enough_where_no_item_has_a_verdict(project: Project) -
     assert "sayer@1.0.0 has no item with a verdict" in cases_in(pytester)["test_sums[completion]"][1]
 
 
+@pytest.fixture(scope="module")
+def what_asks_models() -> None:
+    """What is imported later than `pytester` begins is forgotten at its end, and neither of these can be imported twice."""
+    load_with_openai()
+    import_module("importlib_metadata")
+
+
+@pytest.mark.usefixtures("what_asks_models")
 @pytest.mark.parametrize(
     ("lost", "kind", "said"),
     [
@@ -121,7 +131,7 @@ def test_no_completion_is_enough_where_a_model_failed(project: Project, lost: An
         model.otherwise = lambda asked: failure(422, "not this one") if "lost" in asked.prompt else verdict()
         llm = {"model": "openai/scripted", "apiBase": model.url, "cacheDir": str(pytester.path / "cache")}
         pytester.makepyfile(marked("test_sums", *BUSY, "min_completion=0.3", f"llm={llm}"))
-        ended = pytester.runpytest_subprocess("--junitxml=j.xml", timeout=300)  # litellm cannot be imported twice
+        ended = pytester.runpytest_inprocess("--junitxml=j.xml")
     ended.assert_outcomes(passed=1, xfailed=1, failed=2)
     cases = cases_in(pytester)
     assert [name for name, (ended, _, _) in cases.items() if ended == "failure"] == ["test_sums[lost]", "test_sums[completion]"]
@@ -129,6 +139,7 @@ def test_no_completion_is_enough_where_a_model_failed(project: Project, lost: An
     assert f"30.0 % completion is asked for\n{said}\nsayer@1.0.0" in cases["test_sums[completion]"][1]
 
 
+@pytest.mark.usefixtures("what_asks_models")
 def test_a_judging_model_of_the_mark_is_asked_at_the_address_of_the_configuration(project: Project) -> None:
     pytester = project(right="4")
     benchmark = json.loads((pytester.path / "sums.json").read_text())
@@ -139,7 +150,7 @@ def test_a_judging_model_of_the_mark_is_asked_at_the_address_of_the_configuratio
         llm = {"model": "openai/configured", "apiBase": model.url, "cacheDir": str(pytester.path / "cache")}
         (pytester.path / "eval-skills.config.yaml").write_text(json.dumps({"llm": llm}))
         pytester.makepyfile(marked("test_sums", *BUSY, "min_completion=1", 'llm={"model": "openai/other"}'))
-        ended = pytester.runpytest_subprocess(timeout=300)  # litellm cannot be imported twice
+        ended = pytester.runpytest_inprocess()
     ended.assert_outcomes(passed=2)
     assert {asked.body["model"] for asked in model.asked} == {"other"}
 
