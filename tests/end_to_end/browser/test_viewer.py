@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import re
 import threading
 from collections.abc import Iterator
@@ -16,6 +15,7 @@ import pytest
 
 import eval_skills as es
 from eval_skills.core.store import Store
+from eval_skills.core.store.files import RunLock
 from eval_skills.core.store.labels import current_labels
 from eval_skills.viewer.export import export_pages
 from eval_skills.viewer.server import listen, server_of
@@ -109,8 +109,7 @@ def test_a_run_that_goes_on_is_shown_and_one_that_ends_as_soon_as_that_disturbs_
     ]
     for run_id in (interrupted, running):
         leave_run(store.layout.root, run_id, landed=False, judged=broken)
-    lock = store.journal_path(running).with_suffix(".lock")
-    lock.write_text(str(os.getpid()))
+    lock = RunLock(store.journal_path(running))
     go(page, address)
     page.until("document.querySelectorAll('.live-run').length > 0")
     (shown,) = page.texts(".live-run")
@@ -119,7 +118,7 @@ def test_a_run_that_goes_on_is_shown_and_one_that_ends_as_soon_as_that_disturbs_
     assert shown.endswith("$2.00 so far")
     page.value("(() => { const now = Date.now; Date.now = () => now() + 60_000; return 0 })()")
     page.click("input[type=search]")
-    lock.unlink()
+    lock.release()
     page.until("document.querySelectorAll('.live-run').length === 0")
     assert "running" in page.texts("tbody .tag")  # nothing is taken from who is writing
     page.value("void document.activeElement.blur()")
