@@ -117,7 +117,7 @@ def _show(runs: list[PastRun], store: Store, changes: Mapping[str, RunChanges], 
     from eval_skills.engine.stored_runs.continuation import continued_by, why_not_continued, worked_at
 
     if not runs:
-        current().say(f"no run in {store.path} matches")
+        current().say(f"no run in {store.path} {'matches' if store.run_ids() else 'yet'}")
         return
     shown = {
         JUDGING: any(run.judging for run in runs),

@@ -236,6 +236,8 @@ def test_a_landed_run_without_reports_says_what_is_missing_and_what_to_do(place:
 def test_no_match_is_said(place: Any, run_here: Run) -> None:
     result = run_here("history", "--skill", "nobody")
     assert (result.code, result.out) == (0, f"no run in {place.folder / 'eval-store'} matches\n")
+    (place.folder / "new").mkdir()  # as an evaluation that begins makes it
+    assert run_here("history", "--store", "new").out == f"no run in {place.folder / 'new'} yet\n"
 
 
 @pytest.mark.parametrize("command", [["history"], ["trend", "--skill", "adder"], ["query", "SELECT 1"]], ids=lambda it: it[0])
