@@ -217,12 +217,10 @@ def print_json(document: Any) -> None:
 
 
 def json_text(document: Any, *, ascii_only: bool = False) -> str:
-    """`document` as people like to read JSON, with a newline at its end.
+    """`document` as people like to read JSON, with a newline at its end; it may name files whose names are not UTF-8."""
+    from eval_skills.core.text import readable_json
 
-    The name of a file may hold bytes that are not UTF-8, which Python has as halves of surrogate pairs: these are escapes.
-    """
-    text = json.dumps(document, ensure_ascii=ascii_only, indent=2, allow_nan=False)
-    return text.encode("utf-8", "backslashreplace").decode("utf-8") + "\n"
+    return json.dumps(document, indent=2, allow_nan=False) + "\n" if ascii_only else readable_json(document)
 
 
 def existing_store(store: str | None) -> Store:

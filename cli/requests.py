@@ -79,18 +79,24 @@ def request_of(model: type[Request], options: dict[str, Any], **own: Any) -> Req
     Raises:
         UsageError: a value is not valid; the message names the option.
     """
-    from eval_skills.core.documents.loading import is_utf8, validate
+    from eval_skills.core.documents.loading import validate
 
-    fitting = {name: value for name, value in options.items() if name in model.model_fields}
-    for name, value in (fitting | own).items():
+    given = {name: value for name, value in options.items() if name in model.model_fields} | own
+    _refuse_other_than_utf8(given)
+    try:
+        return validate(model, given)
+    except InputError as error:
+        raise UsageError(": ".join(filter(None, (option_of(error.path), error.message)))) from None
+
+
+def _refuse_other_than_utf8(options: Mapping[str, Any]) -> None:
+    from eval_skills.core.documents.loading import is_utf8
+
+    for name, value in options.items():
         for text in value if isinstance(value, list | tuple) else [value]:
             if isinstance(text, str | os.PathLike) and not is_utf8(os.fspath(text)):
                 said = f"{option_of(name)}: {os.fspath(text)!r} is not UTF-8, and no run could record it"
                 raise UsageError(f"{said}; rename that file or folder")
-    try:
-        return validate(model, fitting | own)
-    except InputError as error:
-        raise UsageError(": ".join(filter(None, (option_of(error.path), error.message)))) from None
 
 
 def with_own_tests_settled(flags: dict[str, Any]) -> dict[str, Any]:

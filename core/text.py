@@ -107,6 +107,11 @@ def plural(number: int, noun: str) -> str:
     return f"{number:,} {noun[:-1]}ies" if is_changed else f"{number:,} {noun}s"
 
 
+def unusable_skills(number: int) -> str:
+    """Why a gate has not passed although every skill that was evaluated is good enough."""
+    return f"{plural(number, 'skill')} could not be used, and nothing is known of {'it' if number == 1 else 'them'}"
+
+
 MOST_DECIMALS = 12
 """Numbers that look the same with so many decimals differ by what adding binary fractions leaves."""
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from eval_skills.core.diff.gate import forbidden_failures
 from eval_skills.core.errors import UsageError
-from eval_skills.core.text import percents_apart, plural
+from eval_skills.core.text import percents_apart, plural, unusable_skills
 from eval_skills.reporting import numbers
 from eval_skills.reporting.context import ReportContext, models_failed, ranked
 from eval_skills.reporting.diff.figures import (
@@ -160,7 +160,7 @@ def _of_the_run(reports: Sequence[SkillCompletionReport], context: ReportContext
     if context.min_completion is None:
         return found
     if context.skipped:
-        found.append(f"{plural(len(context.skipped), 'skill')} could not be used, of which nothing is known")
+        found.append(unusable_skills(len(context.skipped)))
     return found + [f"of {each.skill_key} not every item could be judged" for each in ranked(reports) if models_failed(each)]
 
 

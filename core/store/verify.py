@@ -284,7 +284,7 @@ _BEING_WRITTEN_S = 300
 UNHELD = "a lock that no process holds"
 
 _LOCKS = ("night-*.lock", "rescore-*.lock", "compare-*.lock", "backfill.lock", "monitors/*/position.lock")
-"""The locks of what is no run: of a night, a scoring, a comparison, a backfill, a monitor."""
+"""The locks of what is not a run: a night, a scoring, a comparison, a backfill, a monitor."""
 
 
 def _leftovers(store: Store, unlisted: Collection[str]) -> Iterator[Finding]:

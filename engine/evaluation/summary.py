@@ -13,7 +13,7 @@ from eval_skills.core.models import Benchmark, Skill, SkillCompletionReport
 from eval_skills.core.models.report import MAX_DETAILED_ITEMS
 from eval_skills.core.selection import RankedSkill
 from eval_skills.core.store import ReachedLimit, Store, land_reports, mirror_sqlite
-from eval_skills.core.text import percents_apart, plural
+from eval_skills.core.text import percents_apart, plural, unusable_skills
 from eval_skills.engine.definition.benchmark import benchmark_notes
 from eval_skills.engine.definition.request import part_remarks
 from eval_skills.engine.definition.scoring import judges_of
@@ -179,7 +179,7 @@ def gate_failures(summary: RunSummary) -> list[str]:
     open_ = [f"{plural(summary.unjudged, 'item')} could not be judged"] if summary.unjudged else []
     if summary.unsimulated:
         open_.append(f"the simulated user failed in {plural(summary.unsimulated, 'item')}")
-    unusable = f"{plural(summary.skipped, 'skill')} could not be used, of which nothing is known"
+    unusable = unusable_skills(summary.skipped)
     nothing = [f"{report.skill_key} has no item with a verdict" for report in summary.without_verdict if report not in below]
     return [*called, *unknown, *slow, *more, *nothing[:GATED_NAMED], *open_, *([unusable] if summary.skipped else [])]
 

@@ -30,7 +30,7 @@ _OF_THE_RUN = frozenset({"JUDGE_BUDGET", "JUDGE_CONFIGURATION"})
 
 
 COULD_DECIDE = "and what is missing could decide"
-"""Why there is no verdict of a panel of which more than half votes."""
+"""Why a panel has no verdict although more than half of its members voted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ class Votes(Generic[T]):
         return None if 2 * len(self.present) > len(self.members) else self.without_verdict("too few for a verdict")
 
     def without_verdict(self, why: str) -> JudgeError:
-        """That there is no verdict, for votes that were not given; only where there are some."""
+        """The error of a panel without a verdict, and `why`. At least one vote must be missing: its error is shown."""
         errors = [vote.error for vote in self.votes if vote.error is not None]
         codes = {error.code for error in errors}
         message = f"only {len(self.given)} of {len(self.votes)} votes of the panel were given, {why}; {errors[0]}"

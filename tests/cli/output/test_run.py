@@ -257,7 +257,7 @@ def test_the_gate_names_some_of_many_skills_below_it(capsys: pytest.CaptureFixtu
         pytest.param({}, [], id="passed"),
         pytest.param({"min_completion": 0.95}, ["a@1.0.0 completes 90.0 %, under 95.0 %"], id="below"),
         pytest.param({"planned": 3}, ["2 items without a result"], id="unfinished"),
-        pytest.param({"skipped": 1}, ["1 skill could not be used, of which nothing is known"], id="unusable"),
+        pytest.param({"skipped": 1}, ["1 skill could not be used, and nothing is known of it"], id="unusable"),
     ],
 )
 def test_json_says_why_the_gate_failed(changes: dict[str, Any], failures: list[str], capsys: pytest.CaptureFixture[str]) -> None:
