@@ -73,6 +73,11 @@ def readable_json(value: Any) -> str:
     return (text if encodes else json.dumps(value, indent=2)) + "\n"
 
 
+def encodable(text: str) -> str:
+    """The text with lone surrogates, which UTF-8 cannot hold, as ``\\udXXX`` (in JSON text, their own escape)."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
 def one_line(text: str, limit: int = MESSAGE_CHARS) -> str:
     """The text with every run of white space as one blank, cut after `limit` characters."""
     line = " ".join(text[: 4 * limit].split())
@@ -80,8 +85,7 @@ def one_line(text: str, limit: int = MESSAGE_CHARS) -> str:
 
 
 def _cut(text: str, limit: int) -> str:
-    short = text if len(text) <= limit else text[:limit] + "…"
-    return short.encode("utf-8", "backslashreplace").decode("utf-8")  # half a surrogate pair cannot be encoded
+    return encodable(text if len(text) <= limit else text[:limit] + "…")
 
 
 def comparable(text: str, *, case_sensitive: bool = False) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from eval_skills.core.text import encodable
 from eval_skills.reporting.numbers import UNKNOWN
 
 LINE_BREAK = "⏎"
@@ -83,11 +84,6 @@ def both_ends(text: str, limit: int) -> str:
     kept = limit // 2
     hidden = len(text) - 2 * kept
     return text if hidden <= _NOTE else f"{text[:kept]} … ({hidden:,} more characters) … {text[-kept:]}"
-
-
-def encodable(text: str) -> str:
-    """The text with lone surrogates, which UTF-8 cannot hold, as ``\\udXXX`` (in JSON text, their own escape)."""
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def json_text(value: Any, indent: int | None = None) -> str:

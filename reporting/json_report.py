@@ -15,8 +15,8 @@ from eval_skills.core.errors import InputError
 from eval_skills.core.models import SkillCompletionReport
 from eval_skills.core.models.base import Model
 from eval_skills.core.store.layout import is_run_id, started_at
+from eval_skills.core.text import encodable
 from eval_skills.reporting.context import ReportContext, ranked
-from eval_skills.reporting.escape import encodable
 
 MAX_REPORT_BYTES = 512 * 1024 * 1024
 """What is read of a report: a run of many items, or of long answers, has more than other documents may."""

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from eval_skills.core.diff.gate import forbidden_failures
 from eval_skills.core.errors import UsageError
-from eval_skills.core.text import percents_apart, plural, unusable_skills
+from eval_skills.core.text import encodable, percents_apart, plural, unusable_skills
 from eval_skills.reporting import numbers
 from eval_skills.reporting.context import ReportContext, models_failed, ranked
 from eval_skills.reporting.diff.figures import (
@@ -28,7 +28,7 @@ from eval_skills.reporting.diff.figures import (
     verdict_text,
     worst_first,
 )
-from eval_skills.reporting.escape import encodable, excerpt, visible, visible_line
+from eval_skills.reporting.escape import excerpt, visible, visible_line
 from eval_skills.reporting.numbers import UNKNOWN
 from eval_skills.reporting.sections import reason_text, reasons
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from eval_skills.core.models import SkillCompletionReport, StatusCounts, TaskResult
 from eval_skills.core.models.task import OWN_TESTS
-from eval_skills.core.text import plural
+from eval_skills.core.text import encodable, plural
 from eval_skills.reporting.context import ReportContext, ranked, shown_dimensions
-from eval_skills.reporting.escape import encodable, excerpt
+from eval_skills.reporting.escape import excerpt
 from eval_skills.reporting.judging import skills_table
 from eval_skills.reporting.numbers import duration
 from eval_skills.reporting.ranking import ranking_notes

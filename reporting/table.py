@@ -11,8 +11,9 @@ from typing import Any, Literal
 
 from eval_skills.core.models import SkillCompletionReport
 from eval_skills.core.models.dimensions import DIMENSIONS
+from eval_skills.core.text import encodable
 from eval_skills.reporting.context import ReportContext, mean_of, ranked
-from eval_skills.reporting.escape import csv_cell, encodable, json_text
+from eval_skills.reporting.escape import csv_cell, json_text
 from eval_skills.reporting.judging import Judging, judging_of
 
 Kind = Literal["text", "float", "int", "bool"]

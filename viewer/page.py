@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from eval_skills.core import viewer_pages as names
-from eval_skills.reporting.escape import encodable, script_json
+from eval_skills.core.text import encodable
+from eval_skills.reporting.escape import script_json
 from eval_skills.reporting.html.navigation import Navigation
 from eval_skills.reporting.html.pages import TABLES, html_template, page_assets
 

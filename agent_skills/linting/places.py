@@ -6,10 +6,14 @@ import os
 from pathlib import Path
 
 from eval_skills.agent_skills.linting.finding import Finding, SkillLint
+from eval_skills.core.text import encodable
 
 
 def shown_path(skill: SkillLint, finding: Finding | None = None) -> str:
-    """The path of a finding's file (or of ``SKILL.md``), in POSIX notation: relative where it lies below the current folder."""
+    """The path of a finding's file (or of ``SKILL.md``), in POSIX notation: relative where it lies below the current folder.
+
+    File names need not be text: their bytes that are not UTF-8 are shown as escapes.
+    """
     return _shown(skill.folder / finding.file if finding and finding.file else skill.folder if finding else skill.file)
 
 
@@ -21,9 +25,4 @@ def shown_paths(finding: Finding, skill: SkillLint | None = None) -> list[str]:
 def _shown(file: Path) -> str:
     absolute = Path(os.path.abspath(file))
     here = Path.cwd()
-    return writable((absolute.relative_to(here) if absolute.is_relative_to(here) else absolute).as_posix())
-
-
-def writable(name: str) -> str:
-    """The name in a form that every encoding of text has: a file system may hold names that are not text."""
-    return name.encode("utf-8", "backslashreplace").decode()
+    return encodable((absolute.relative_to(here) if absolute.is_relative_to(here) else absolute).as_posix())

@@ -7,8 +7,7 @@ from itertools import islice
 from pathlib import Path
 
 from eval_skills.agent_skills.linting.finding import MAX_NAMED, Finding, SkillLint
-from eval_skills.agent_skills.linting.places import writable
-from eval_skills.core.text import first_of, plural
+from eval_skills.core.text import encodable, first_of, plural
 
 LISTING_BUDGET = 8_000
 """Characters; what Claude Code falls back to where it does not know the context's size. Published numbers: 8,000 to 16,000."""
@@ -32,7 +31,7 @@ def findings_together(skills: Sequence[SkillLint], budget: int, profiles: frozen
     found = [*_collisions(skills), *_overlaps(skills)]
     if (listed := sum(skill.listed for skill in skills)) > budget:
         largest = sorted(skills, key=lambda skill: -skill.listed)[:_NAMED]
-        most = ", ".join(f"{writable(skill.name[:60])} ({skill.listed:,})" for skill in largest)
+        most = ", ".join(f"{encodable(skill.name[:60])} ({skill.listed:,})" for skill in largest)
         message = (
             f"the descriptions have {listed:,} characters together, and the listing has room for {budget:,}; most has {most}"
         )
@@ -52,11 +51,11 @@ def _about(skills: Sequence[SkillLint], code: str, message: str, fix: str) -> Fi
 def _collisions(skills: Sequence[SkillLint]) -> Iterator[Finding]:
     named: dict[str, list[SkillLint]] = {}
     for skill in skills:
-        named.setdefault(writable(skill.name), []).append(skill)
+        named.setdefault(encodable(skill.name), []).append(skill)
     for name, same in named.items():
         if len(same) < 2:
             continue
-        places = first_of([writable(str(skill.folder)) for skill in same], _NAMED)
+        places = first_of([encodable(str(skill.folder)) for skill in same], _NAMED)
         if len({skill.digest for skill in same}) == 1:
             message = f"{plural(len(same), 'folder')} hold the same {name[:80]}: {places}"
             yield _about(same, "copied-skill", message, "keep one, and links or an installer for the others")
@@ -71,7 +70,7 @@ def _overlaps(skills: Sequence[SkillLint]) -> Iterator[Finding]:
     ]
     pairs = (pair for pair in _near(unlike) if pair[0].name != pair[1].name)
     for number, (one, other, likeness) in enumerate(islice(pairs, MAX_PAIRS), 1):
-        names = f"{writable(one.name[:80])} and {writable(other.name[:80])}"
+        names = f"{encodable(one.name[:80])} and {encodable(other.name[:80])}"
         places = f"{_shown(one.file)} and {_shown(other.file)}"
         message = f"the descriptions of {names} are {likeness:.0f} % alike, so an agent can take one for the other: {places}"
         message += "; further pairs are not listed" if number == MAX_PAIRS else ""
@@ -89,4 +88,4 @@ def _near(skills: Sequence[SkillLint]) -> Iterator[tuple[SkillLint, SkillLint, f
 
 
 def _shown(file: Path) -> str:
-    return writable(file.as_posix())
+    return encodable(file.as_posix())

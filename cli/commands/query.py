@@ -126,7 +126,8 @@ def _refuse_twins(names: list[str]) -> None:
 
 
 def _print_csv(names: list[str], rows: list[tuple[Any, ...]]) -> None:
-    from eval_skills.reporting.escape import csv_cell, encodable, visible
+    from eval_skills.core.text import encodable
+    from eval_skills.reporting.escape import csv_cell, visible
 
     shown = (
         visible if sys.stdout.isatty() else encodable

@@ -11,11 +11,11 @@ from rich.text import Text
 
 from eval_skills.agent_skills.linting.finding import Finding, Lint, SkillLint
 from eval_skills.agent_skills.linting.github import github_commands
-from eval_skills.agent_skills.linting.places import shown_path, shown_paths, writable
+from eval_skills.agent_skills.linting.places import shown_path, shown_paths
 from eval_skills.agent_skills.linting.rules import SEVERITIES, SOURCES
 from eval_skills.agent_skills.linting.sarif import sarif
 from eval_skills.cli.context import current, print_json, printable
-from eval_skills.core.text import plural
+from eval_skills.core.text import encodable, plural
 
 STYLES = {"error": "red", "warning": "yellow", "note": "cyan"}
 OURS = ("spec", "eval-skills")
@@ -57,8 +57,8 @@ def _counts(found: Lint | SkillLint) -> dict[str, Any]:
 
 def _skill(skill: SkillLint) -> dict[str, Any]:
     return {
-        "name": writable(skill.name),
-        "folder": writable(str(skill.folder)),
+        "name": encodable(skill.name),
+        "folder": encodable(str(skill.folder)),
         "score": skill.score,
         "checks": skill.checks,
         "counts": _counts(skill),

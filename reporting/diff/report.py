@@ -12,11 +12,11 @@ from typing import Any
 from eval_skills.core.diff.model import DiffRow, Flip, FlipSide, ReportDiff, SkillDiff
 from eval_skills.core.differences import answer_difference
 from eval_skills.core.errors import UsageError
-from eval_skills.core.text import nearest
+from eval_skills.core.text import encodable, nearest
 from eval_skills.reporting import numbers
 from eval_skills.reporting.diff import figures as diff_figures
 from eval_skills.reporting.diff.figures import flips_shown
-from eval_skills.reporting.escape import encodable, script_json, visible
+from eval_skills.reporting.escape import script_json, visible
 from eval_skills.reporting.html.differences import BUDGET, difference_json
 from eval_skills.reporting.html.navigation import Navigation
 from eval_skills.reporting.html.pages import html_template, page_assets

@@ -9,8 +9,8 @@ from typing import Any
 from eval_skills.core.models import SkillCompletionReport, TaskResult
 from eval_skills.core.models.response import ToolCall
 from eval_skills.core.models.result import FORBIDDEN_TOOL_CALLED
+from eval_skills.core.text import encodable
 from eval_skills.reporting.context import ReportContext, ranked
-from eval_skills.reporting.escape import encodable
 from eval_skills.reporting.exports.items import ERRORS, arguments_of, ended, exchanges, sample_name, text, why, with_items
 
 _OF_COST, _OF_LATENCY = frozenset({"COST_ABOVE_MAX", "COST_UNKNOWN"}), frozenset({"LATENCY_ABOVE_MAX", "LATENCY_UNKNOWN"})

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from eval_skills.core.models import SkillCompletionReport, TaskResult
 from eval_skills.core.models.response import unwrapped
+from eval_skills.core.text import encodable
 from eval_skills.reporting.context import ReportContext
-from eval_skills.reporting.escape import encodable
 from eval_skills.reporting.exports.items import text, the_one
 
 

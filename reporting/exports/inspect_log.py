@@ -9,8 +9,8 @@ from statistics import fmean, stdev
 from typing import Any
 
 from eval_skills.core.models import SkillCompletionReport, TaskResult
+from eval_skills.core.text import encodable
 from eval_skills.reporting.context import ReportContext
-from eval_skills.reporting.escape import encodable
 from eval_skills.reporting.exports.items import ERRORS, arguments_of, ended, exchanges, text, the_one, wanted, was_answered, why
 
 SCORER = "eval_skills"

@@ -8,8 +8,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from eval_skills.core.models import SkillCompletionReport, TaskResult
+from eval_skills.core.text import encodable
 from eval_skills.reporting.context import ReportContext, ranked
-from eval_skills.reporting.escape import csv_cell, encodable
+from eval_skills.reporting.escape import csv_cell
 from eval_skills.reporting.exports.items import ERRORS, sample_name, text, wanted, why, with_items
 
 COLUMNS = ("run_id", "key", "score", "value", "comment", "skill", "example_id", "repetition", "inputs", "outputs", "reference")

@@ -9,8 +9,8 @@ from statistics import fmean
 from typing import Any
 
 from eval_skills.core.models import SkillCompletionReport, TaskResult
+from eval_skills.core.text import encodable
 from eval_skills.reporting.context import ReportContext
-from eval_skills.reporting.escape import encodable
 from eval_skills.reporting.exports.items import ERRORS, exchanges, sample_name, text, the_one, wanted, why
 
 

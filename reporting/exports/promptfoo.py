@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from eval_skills.core.models import SkillCompletionReport, TaskResult
+from eval_skills.core.text import encodable
 from eval_skills.reporting.context import ReportContext, ranked
-from eval_skills.reporting.escape import encodable
 from eval_skills.reporting.exports.items import ERRORS, sample_name, text, why, with_items
 
 PROMPT = "{{input}}"

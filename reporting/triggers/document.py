@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
 
+from eval_skills.core.text import encodable
 from eval_skills.core.triggers import QueryResult, Triggers
-from eval_skills.reporting.escape import encodable
 from eval_skills.reporting.html.navigation import Navigation
 from eval_skills.reporting.html.pages import html_template, page_assets
 from eval_skills.reporting.junit_report import xml_text

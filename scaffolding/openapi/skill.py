@@ -13,6 +13,7 @@ from eval_skills.adapters.config import read_config
 from eval_skills.adapters.http.address import address_of
 from eval_skills.adapters.http.config import HttpConfig
 from eval_skills.core.models import Skill
+from eval_skills.core.text import encodable
 from eval_skills.reporting.escape import markdown
 from eval_skills.scaffolding.draft import Draft, checked_skill
 from eval_skills.scaffolding.names import SkillName
@@ -140,7 +141,7 @@ def _refuse_unusable(data: dict[str, Any]) -> None:
 
 
 def _json(value: Any) -> str:
-    return _indented(value).encode("utf-8", "backslashreplace").decode() + "\n"
+    return encodable(_indented(value)) + "\n"
 
 
 def _indented(value: Any, margin: str = "") -> str:

@@ -11,6 +11,7 @@ from operator import mul
 
 from eval_skills.core.errors import JudgeError
 from eval_skills.core.fingerprint import digest_of_json
+from eval_skills.core.text import encodable
 from eval_skills.scorers.judging.cache import CachedReply, VerdictCache
 from eval_skills.scorers.judging.member import Member
 from eval_skills.scorers.judging.provider import EmbeddingCall
@@ -34,7 +35,7 @@ class Embedder(Member):
         Raises:
             JudgeError: there is none; the message says why, without the key.
         """
-        shown = self.limits.redaction.text(text).encode("utf-8", "backslashreplace").decode("utf-8")  # half a surrogate pair
+        shown = encodable(self.limits.redaction.text(text))
         if (cache := self.limits.cache) is None:
             return await self._ask(shown)
         key = self._key(shown)

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import EvalTask
+from eval_skills.core.text import encodable
 from eval_skills.scorers.judging.reply import Reply, reply_schema
 
 R = TypeVar("R", bound=Reply)
@@ -37,8 +38,7 @@ class Material:
     def of(cls, name: str, value: Any) -> Material:
         """Any JSON value: a text as it is, anything else as indented JSON."""
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=1, default=str)
-        # half a surrogate pair can be sent nowhere
-        return cls(name, text.encode("utf-8", "backslashreplace").decode("utf-8"))
+        return cls(name, encodable(text))
 
     @classmethod
     def of_task(cls, task: EvalTask) -> Material:

@@ -12,9 +12,9 @@ import pytest
 
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import SkillCompletionReport
+from eval_skills.core.text import encodable
 from eval_skills.reporting import ReportContext, read_reports, render, write_reports
 from eval_skills.reporting.context import ranked
-from eval_skills.reporting.escape import encodable
 from eval_skills.reporting.json_report import parts, render_reports
 
 MakeReport = Callable[..., SkillCompletionReport]
