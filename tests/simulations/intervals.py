@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-from scipy import stats
 
 from eval_skills.core.statistics.rates import DEFAULT_SEED, completion_interval
 from tests.simulations.draws import Chances, Share
@@ -67,5 +66,7 @@ def _row(name: str, tasks: int, draws: int, random: np.random.Generator) -> Row:
 
 
 def _exact_width(passed: int, tasks: int) -> float:
+    from scipy import stats  # two seconds
+
     exact = stats.binomtest(passed, tasks).proportion_ci()
     return float(exact.high - exact.low)

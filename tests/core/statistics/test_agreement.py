@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -64,9 +66,7 @@ def test_as_many_levels_as_items_need_no_table_of_them() -> None:
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=3, max_size=30))
-def test_spearman_is_scipys(pairs: list[tuple[int, int]]) -> None:
-    from scipy import stats  # takes a second
-
+def test_spearman_is_scipys(stats: ModuleType, pairs: list[tuple[int, int]]) -> None:
     first, second = (np.array(side, dtype=np.float64) for side in zip(*pairs, strict=True))
     found = spearman(first, second)
     if np.ptp(first) == 0 or np.ptp(second) == 0:

@@ -1,10 +1,11 @@
 from __future__ import annotations
 
+from types import ModuleType
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
 
 from eval_skills.core.statistics.paired import (
     Spread,
@@ -43,7 +44,7 @@ def test_equivalence_interval_of_the_example() -> None:
 
 
 @given(thirds)
-def test_paired_t_agrees_with_scipy(differences: FloatArray) -> None:
+def test_paired_t_agrees_with_scipy(stats: ModuleType, differences: FloatArray) -> None:
     if np.ptp(differences) < 1e-9:
         assert paired_t_p(differences) is None
         return
@@ -82,7 +83,7 @@ def test_sign_test_by_its_examples(better: int, worse: int, p: float) -> None:
 
 
 @given(st.integers(0, 60), st.integers(0, 60))
-def test_sign_test_agrees_with_scipy(better: int, worse: int) -> None:
+def test_sign_test_agrees_with_scipy(stats: ModuleType, better: int, worse: int) -> None:
     oracle = stats.binomtest(better, better + worse).pvalue if better + worse else 1.0
     assert sign_test(better, worse) == pytest.approx(oracle, abs=1e-12)
 
@@ -110,7 +111,7 @@ def test_sign_flip_test_by_its_examples(differences: FloatArray, p: float) -> No
 
 
 @given(thirds)
-def test_sign_flip_test_agrees_with_scipy(differences: FloatArray) -> None:
+def test_sign_flip_test_agrees_with_scipy(stats: ModuleType, differences: FloatArray) -> None:
     oracle = stats.permutation_test(
         (differences, np.zeros_like(differences)),
         lambda x, y, axis: np.round(np.abs(np.sum(x - y, axis=axis)), 9),

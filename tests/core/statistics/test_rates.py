@@ -1,10 +1,11 @@
 from __future__ import annotations
 
+from types import ModuleType
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
 
 from eval_skills.core.statistics.rates import (
     IntArray,
@@ -52,7 +53,7 @@ def test_wilson_by_its_table(passed: int, size: int, lower: float, upper: float)
 
 
 @given(st.integers(1, 400).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))), st.sampled_from([0.8, 0.9, 0.95, 0.99]))
-def test_p36_wilson_agrees_with_scipy_at_any_level(trials: tuple[int, int], level: float) -> None:
+def test_p36_wilson_agrees_with_scipy_at_any_level(stats: ModuleType, trials: tuple[int, int], level: float) -> None:
     passed, size = trials
     oracle = stats.binomtest(passed, size).proportion_ci(confidence_level=level, method="wilson")
     assert wilson(passed / size, size, level=level) == pytest.approx((oracle.low, oracle.high), abs=1e-9)
@@ -65,7 +66,7 @@ def test_gate_arithmetic_of_all_passing_runs() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("size", [8, 20, 50, 200])
-def test_widened_limits_lie_between_wilsons_and_the_exact_ones_and_hold_nearly_every_rate(size: int) -> None:
+def test_widened_limits_lie_between_wilsons_and_the_exact_ones_and_hold_nearly_every_rate(stats: ModuleType, size: int) -> None:
     ours = np.array([widened_wilson(passed, size) for passed in range(size + 1)])
     plain = np.array([wilson(passed / size, size) for passed in range(size + 1)])
     passed, failed = np.arange(size + 1), np.arange(size + 1)[::-1]

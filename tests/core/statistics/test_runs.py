@@ -1,12 +1,12 @@
 from __future__ import annotations
 
 from itertools import product
+from types import ModuleType
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import fisher_exact
 
 from eval_skills.core.statistics import runs as module
 from eval_skills.core.statistics.rates import IntArray
@@ -20,9 +20,9 @@ def side(passed: list[int], runs: list[int]) -> Side:
 
 
 @pytest.mark.parametrize(("before", "after"), [((10, 10), (1, 10)), ((3, 3), (0, 3)), ((5, 8), (2, 40)), ((0, 5), (4, 6))])
-def test_one_task_is_fishers_exact_test(before: tuple[int, int], after: tuple[int, int]) -> None:
+def test_one_task_is_fishers_exact_test(stats: ModuleType, before: tuple[int, int], after: tuple[int, int]) -> None:
     (b, m), (a, n) = before, after
-    expected = fisher_exact([[a, n - a], [b, m - b]], alternative="less").pvalue
+    expected = stats.fisher_exact([[a, n - a], [b, m - b]], alternative="less").pvalue
     assert fewer_passes_p(side([b], [m]), side([a], [n])) == pytest.approx(expected)
 
 

@@ -1,11 +1,11 @@
 from __future__ import annotations
 
 import math
+from types import ModuleType
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
 
 from eval_skills.core.statistics.rates import normal_quantile, t_quantile, two_sided_t_p
 from tests.tables import each_row
@@ -15,13 +15,13 @@ DEGREES = [1, 2, 3, 5, 7, 29, 100, 1_000, 100_000]
 
 @each_row("degrees", DEGREES)
 @each_row("probability", [0.001, 0.1, 0.5, 0.8, 0.95, 0.975, 0.9999])
-def test_quantile_agrees_with_scipy(probability: float, degrees: int) -> None:
+def test_quantile_agrees_with_scipy(stats: ModuleType, probability: float, degrees: int) -> None:
     assert t_quantile(probability, degrees) == pytest.approx(stats.t.ppf(probability, degrees), rel=1e-9, abs=1e-9)
 
 
 @each_row("degrees", DEGREES)
 @each_row("value", [-50.0, -2.5, -0.1, 0.0, 0.5, 2.0, 10.0])
-def test_two_sided_p_agrees_with_scipy(value: float, degrees: int) -> None:
+def test_two_sided_p_agrees_with_scipy(stats: ModuleType, value: float, degrees: int) -> None:
     assert two_sided_t_p(value, degrees) == pytest.approx(2 * stats.t.sf(abs(value), degrees), rel=1e-8, abs=1e-11)
 
 
