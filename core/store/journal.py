@@ -5,8 +5,10 @@ from __future__ import annotations
 import errno
 import os
 import threading
+from contextlib import contextmanager
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from io import BytesIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError, from_json, to_json
@@ -113,18 +115,35 @@ def complete_lines(path: Path) -> Iterator[tuple[int, bytes]]:
     A missing file has no lines: its run was stopped before the first item ended, or has landed.
 
     Raises:
+        RunError: as `opened`.
+    """
+    with opened(path) as file:
+        yield from lines_of(file)
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[BinaryIO]:
+    """A journal to be read more than once with `lines_of`: what it holds stays there when its run lands meanwhile.
+
+    Raises:
         RunError: it cannot be read, or is a folder.
     """
     try:
-        file = path.open("rb")
+        file: BinaryIO = path.open("rb")
     except FileNotFoundError:
-        return
+        file = BytesIO()
     except OSError as error:
         raise RunError(f"the journal {path} cannot be read: {error.strerror}; {_REMEDY}") from None
     with file:
-        for number, line in enumerate(file, 1):
-            if line.endswith(b"\n"):
-                yield number, line
+        yield file
+
+
+def lines_of(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
+    """The numbered complete lines of a journal that is open, from its beginning."""
+    file.seek(0)
+    for number, line in enumerate(file, 1):
+        if line.endswith(b"\n"):
+            yield number, line
 
 
 _REMEDY = "restore it, or move it away: its run then goes on with --resume from what has landed"

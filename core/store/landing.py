@@ -12,7 +12,7 @@ from __future__ import annotations
 from array import array
 from itertools import chain, count, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 import pyarrow as pa
@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 from eval_skills.core.errors import RunError
 from eval_skills.core.store.effects import effect_rows
 from eval_skills.core.store.files import KEPT, RunLock, explained, sync_file, sync_folder
-from eval_skills.core.store.journal import complete_lines, key_of, read_line
+from eval_skills.core.store.journal import key_of, lines_of, opened, read_line
 from eval_skills.core.store.layout import Layout, check_run_id, start_date
 from eval_skills.core.store.rows import report_row, table_of
 from eval_skills.core.store.schema import ITEM_SCHEMA, SCHEMAS
@@ -209,16 +209,19 @@ def run_batches(store: Store, run_id: str, unknown: set[str] | None = None) -> I
     A result that landed stands, too, where the journal holds one that it had replaced: so an old journal, put back out of a copy
     of the store, does not bring back errors whose items were asked again since.
 
+    The journal is opened once, and before the landed items are listed: a run that lands meanwhile is read whole, too.
+
     `unknown` takes the keys in the journal that a newer version may have written: the rows have no columns for them.
     """
     journal = store.journal_path(run_id)
-    lines = _LastLines(journal, _retried(store, run_id) if journal.exists() else {})
-    replaced: set[ItemKey] | None = None
-    for batch in store.tables.batches("items", run_id):
-        replaced = lines.keys() if replaced is None else replaced
-        yield _without(batch, replaced) if replaced else batch
-    for results in _batches(journal, lines, set() if unknown is None else unknown):
-        yield from table_of(results).combine_chunks().to_batches()
+    with opened(journal) as file:
+        lines = _LastLines(file, journal, _retried(store, run_id) if journal.exists() else {})
+        replaced: set[ItemKey] | None = None
+        for batch in store.tables.batches("items", run_id):
+            replaced = lines.keys() if replaced is None else replaced
+            yield _without(batch, replaced) if replaced else batch
+        for results in _batches(file, journal, lines, set() if unknown is None else unknown):
+            yield from table_of(results).combine_chunks().to_batches()
 
 
 def _landed(store: Store, run_id: str) -> str:
@@ -296,12 +299,12 @@ class _LastLines:
     one of its earlier ones.
     """
 
-    def __init__(self, journal: Path, retried: Mapping[ItemKey, Set[datetime]]) -> None:
+    def __init__(self, file: BinaryIO, journal: Path, retried: Mapping[ItemKey, Set[datetime]]) -> None:
         self._skills: dict[str, int] = {}
         self._tasks: dict[str, int] = {}
         skills, tasks, runs = array("q"), array("q"), array("q")
         stale: list[int] = []
-        for number, line in complete_lines(journal):
+        for number, line in lines_of(file):
             key = skill, task, run = key_of(line, source=journal, number=number)
             if key in retried and _last_attempt_began(read_line(line, source=journal, number=number)[0]) in retried[key]:
                 stale.append(number - 1)
@@ -327,10 +330,10 @@ def _last_attempt_began(result: ItemResult) -> datetime:
     return result.attempts[-1].started_at if result.attempts else result.started_at
 
 
-def _batches(journal: Path, lines: _LastLines, unknown: set[str]) -> Iterator[list[ItemResult]]:
+def _batches(file: BinaryIO, journal: Path, lines: _LastLines, unknown: set[str]) -> Iterator[list[ItemResult]]:
     results: list[ItemResult] = []
     size = 0
-    for number, line in complete_lines(journal):
+    for number, line in lines_of(file):
         result, keys = read_line(line, source=journal, number=number)
         unknown.update(keys)
         if lines.lands(number):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date, timedelta
 from pathlib import Path
@@ -17,6 +17,7 @@ import pytest
 from eval_skills.core.errors import RunError, UsageError
 from eval_skills.core.models import Attempt, ItemResult, SkillCompletionReport
 from eval_skills.core.store import Journal, Store, land, land_reports, landing, results_of
+from eval_skills.core.store.layout import TableName
 from eval_skills.core.store.rows import table_of
 from eval_skills.core.store.schema import ITEM_SCHEMA
 from eval_skills.core.store.tables import Tables
@@ -301,6 +302,36 @@ def test_a_line_that_is_written_after_the_lines_were_chosen_does_not_land(
     with path.open("ab") as stream:
         stream.write(path.read_bytes())
     assert pa.Table.from_batches([first, *batches]).column("task_id").to_pylist() == ["a", "b"]
+
+
+@pytest.mark.parametrize("landed_before", [pytest.param((), id="first-landing"), pytest.param(("a", "b", "c"), id="resumed")])
+@pytest.mark.parametrize("moment", ["before-the-files-are-listed", "after-they-are"])
+def test_who_reads_a_run_while_it_lands_has_all_of_its_items(
+    store: Store,
+    run_id: str,
+    make_result: MakeResult,
+    land_run: Callable[..., str],
+    monkeypatch: pytest.MonkeyPatch,
+    landed_before: tuple[str, ...],
+    moment: str,
+) -> None:
+    if landed_before:
+        land_run(run_id, *landed_before)
+    journal(store, run_id, *(make_result(task, run_id=run_id) for task in (("b", "c") if landed_before else ("a", "b", "c"))))
+    batches = Tables.batches
+
+    def while_it_lands(tables: Tables, name: TableName, run: str) -> Iterator[pa.RecordBatch]:
+        monkeypatch.undo()
+        if moment == "before-the-files-are-listed":
+            land(Store(store.path), run)
+            yield from batches(tables, name, run)
+        else:
+            yield from [*batches(tables, name, run)]
+            land(Store(store.path), run)
+
+    monkeypatch.setattr(Tables, "batches", while_it_lands)
+    assert sorted(store.item_table(run_id)["task_id"].to_pylist()) == ["a", "b", "c"]
+    assert store.unfinished() == [], "it has landed"
 
 
 def test_a_torn_last_line_does_not_land(store: Store, run_id: str, make_result: MakeResult) -> None:
