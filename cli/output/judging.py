@@ -53,8 +53,10 @@ def show_comparison(summary: ComparisonSummary) -> None:
         say(f"{plural(summary.judged_before, 'pair')} judged before: no model was asked; --no-judge-cache asks again")
     for line in summary.judging:
         say(line, style="" if summary.is_complete or line.startswith("judging: ") else "red")
-    if not summary.out_of_budget:
+    if summary.has_landed:
         current().say_stored(summary.store, f"comparison {summary.comparison_id}")
+    elif summary.is_complete:
+        current().say_stored(summary.store, "nothing landed: no pair has two answers to judge")
 
 
 def _ties(summary: ComparisonSummary) -> str:
@@ -100,7 +102,7 @@ def _document(summary: ComparisonSummary) -> dict[str, Any]:
     spent = summary.spent
     return {
         "comparisonId": summary.comparison_id,
-        "landed": not summary.out_of_budget,
+        "landed": summary.has_landed,
         "a": {"runId": summary.run_a, "skill": summary.skill_a},
         "b": {"runId": summary.run_b, "skill": summary.skill_b},
         "benchmark": summary.benchmark,

@@ -51,6 +51,11 @@ class ComparisonSummary:
         return not (self.out_of_budget or self.figures.errors)
 
     @property
+    def has_landed(self) -> bool:
+        """Whether the pairs that were judged are in the store; not where a missing answer decided every pair."""
+        return bool(self.rows) and not self.out_of_budget
+
+    @property
     def noun(self) -> str:
         """What is asked in both orders: about a pair, or for a panel's vote on one."""
         return "vote" if self.members else "pair"

@@ -38,8 +38,8 @@ def longer(asked: Asked) -> Says:
     return Says({"reasoning": "it says more", "better": "first" if len(parts[0]) > len(parts[1]) else "second"})
 
 
-def leave(folder: Path, run_id: str, answer: str, **more: Any) -> str:
-    """A landed run of adder on sums that gave this answer to everything; `more` are fields of its second item."""
+def leave(folder: Path, run_id: str, answer: str, *, every: bool = False, **more: Any) -> str:
+    """A landed run of adder on sums that gave this answer to everything; `more` are fields of its second item, or of all."""
     store, began = Store(folder / "eval-store"), started_at(run_id)
     benchmark = ManifestBenchmark(id="sums", version="2.0.0")
     write_manifest(
@@ -49,7 +49,7 @@ def leave(folder: Path, run_id: str, answer: str, **more: Any) -> str:
     with Journal(store.journal_path(run_id)) as journal:
         for number, task in enumerate(TASKS):
             fields = {"status": "fail", "passed": False, "score": 0.0, "output": f"{answer} {number}", **own}
-            fields |= more if number == 1 else {}
+            fields |= more if every or number == 1 else {}
             journal.append(ItemResult(run_id=run_id, started_at=began, task_id=str(task["id"]), run_index=0, **fields))
     land(store, run_id)
     return run_id
@@ -64,7 +64,7 @@ def configure(place: Any, model: ScriptedModel) -> tuple[str, ...]:
 
 @pytest.mark.slow
 def test_a_whole_comparison(served: Any, model: ScriptedModel) -> None:
-    error = {"status": "error", "passed": False, "score": None, "output": None, "error_kind": "infra"}
+    error: dict[str, Any] = {"status": "error", "passed": False, "score": None, "output": None, "error_kind": "infra"}
     leave(served.folder, FIRST, "a long and thorough answer")
     leave(served.folder, SECOND, "short", **error)
     command = configure(served, model)
@@ -85,6 +85,19 @@ def test_a_whole_comparison(served: Any, model: ScriptedModel) -> None:
     assert document["pairs"][0]["reasoningAFirst"] == "it says more"
     assert len(Store(served.folder / "eval-store").preferences()) == 5
     assert document["remarks"] == [], again.err
+
+
+@pytest.mark.slow
+def test_where_missing_answers_decide_all_pairs_it_says_that_nothing_landed(served: Any, model: ScriptedModel) -> None:
+    silent: dict[str, Any] = {"status": "error", "passed": False, "score": None, "output": None, "error_kind": "skill"}
+    leave(served.folder, FIRST, "an answer")
+    leave(served.folder, SECOND, "none", every=True, **silent)
+    command = configure(served, model)
+    done = served.call(*command)
+    assert (done.code, "nothing landed: no pair has two answers to judge" in done.out) == (0, True), done.err
+    document = served.call(*command, "--json").json
+    assert (document["landed"], document["figures"]["forfeitsB"], document["pairs"]) == (False, 6, [])
+    assert Store(served.folder / "eval-store").preferences().empty
 
 
 @pytest.mark.slow

@@ -177,6 +177,7 @@ def test_a_side_that_failed_to_answer_loses_the_pair_and_no_model_is_asked(
     summary = compare(plan(a, b))
     assert (summary.figures.forfeits_a, summary.figures.forfeits_b, summary.figures.ties) == (1, 5, 1)
     assert (summary.figures.verdict, summary.unanswered, model.asked) == ("undecided", 0, [])
+    assert (summary.has_landed, summary.is_complete) == (False, True), "no row is there that a comparison could be found by"
 
 
 def test_an_answer_that_something_else_kept_away_leaves_the_verdict_open(landed_run: LandedRun, plan: Plan) -> None:
