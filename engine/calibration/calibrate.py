@@ -7,11 +7,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from time import sleep
 
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.judging.calibration import ENOUGH_LABELS, Calibration, LabelledItem, calibrate
 from eval_skills.core.judging.labels import Label, read_labels
 from eval_skills.core.store import Store, land_rows, new_run_id
+from eval_skills.core.store.files import RunLock
 from eval_skills.core.store.rows import calibration_row
 from eval_skills.core.text import plural
 from eval_skills.engine.calibration.labels import JudgedLabel
@@ -23,6 +25,8 @@ from eval_skills.engine.calibration.sources import (
     read_stored_verdicts,
     refuse_fewer_labels,
 )
+
+_LOOK_AGAIN_S = 0.1
 
 
 def calibrate_judge(request: CalibrateRequest) -> CalibrationOutcome:
@@ -41,28 +45,38 @@ def calibrate_judge(request: CalibrateRequest) -> CalibrationOutcome:
     if not found:
         why = Counter(each.why for each in answers.labels).most_common(1)[0][0]
         raise InputError(f"no label is about an item with a model's verdict: {why}", source=request.labels)
-    now = datetime.now(UTC)
-    calibrations = {
-        judge: calibrate(
-            [_item(each, request.pass_at) for each in group],
-            benchmark_id=answers.benchmark.id,
-            benchmark_version=answers.benchmark.version,
-            benchmark_digest=answers.digest,
-            model=judge.model,
-            prompt=judge.prompt,
-            at=now,
-            run_id=answers.run_id,
-            unjudged=answers.without_verdict(judge),
-        )
-        for judge, group in sorted(found.items())
-    }
-    current = current_calibrations(store, answers.benchmark, calibrations)
-    refuse_fewer_labels(current, {judge: each.labels for judge, each in calibrations.items()}, force=request.force)
-    outcome = {new_run_id(): calibration for calibration in calibrations.values()}
-    for name, calibration in outcome.items():
-        land_rows(store, "calibrations", name, [calibration_row(calibration, name)])
+    with _lock(store):
+        now = datetime.now(UTC)
+        calibrations = {
+            judge: calibrate(
+                [_item(each, request.pass_at) for each in group],
+                benchmark_id=answers.benchmark.id,
+                benchmark_version=answers.benchmark.version,
+                benchmark_digest=answers.digest,
+                model=judge.model,
+                prompt=judge.prompt,
+                at=now,
+                run_id=answers.run_id,
+                unjudged=answers.without_verdict(judge),
+            )
+            for judge, group in sorted(found.items())
+        }
+        current = current_calibrations(store, answers.benchmark, calibrations)
+        refuse_fewer_labels(current, {judge: each.labels for judge, each in calibrations.items()}, force=request.force)
+        outcome = {new_run_id(): calibration for calibration in calibrations.values()}
+        for name, calibration in outcome.items():
+            land_rows(store, "calibrations", name, [calibration_row(calibration, name)])
     said = [remark for judge, each in calibrations.items() for remark in _remarks(each, current.get(judge))]
     return CalibrationOutcome(outcome, store.path, [*answers.remarks, *answers.left_out, *said], failed=answers.failed)
+
+
+def _lock(store: Store) -> RunLock:
+    """The right to land calibrations, once no other process has it: each looks at the one that it replaces."""
+    while True:
+        try:
+            return RunLock(store.layout.root / "calibrations", what="calibrations", mode=store.layout.mode)
+        except UsageError:
+            sleep(_LOOK_AGAIN_S)
 
 
 def _check_source(request: CalibrateRequest, labels: Sequence[Label]) -> None:

@@ -5,15 +5,17 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from threading import Event
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from eval_skills.core.errors import RunError, UsageError, UserError
 from eval_skills.core.models import Reason
-from eval_skills.core.store import Store
+from eval_skills.core.store import Store, land_rows
 from eval_skills.engine.calibration.calibrate import CalibrationOutcome, calibrate_judge
 from eval_skills.engine.calibration.request import CalibrateRequest
 from eval_skills.engine.evaluation.summary import landed_reports
@@ -119,6 +121,27 @@ class TestOfAStoredRun:
         assert " | 1.00 [" in text
         document = json.loads(json_report.render(source.reports, source.context))
         assert document[0]["evaluatorMetadata"]["judge"]["judges"][0]["calibration"]["labels"] == 10
+
+    @pytest.mark.slow
+    def test_one_with_fewer_labels_that_began_beside_it_does_not_take_its_place(
+        self, run: Any, labelled: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        run_id, beside, waits = run(), ThreadPoolExecutor(1), Event()
+        few = list[Future[CalibrationOutcome]]()
+
+        def landed_while_another_begins(*arguments: Any) -> str:
+            if not few:
+                few.append(beside.submit(labelled, labels(5)[:5], run_id=run_id))
+                few[0].add_done_callback(lambda _: waits.set())
+                assert waits.wait(60), "the other one neither waits nor ends"
+            return land_rows(*arguments)
+
+        monkeypatch.setattr(f"{calibrate_judge.__module__}.sleep", lambda _: waits.set())
+        monkeypatch.setattr(f"{calibrate_judge.__module__}.land_rows", landed_while_another_begins)
+        [(many, _)] = labelled(labels(5), run_id=run_id).calibrations.items()
+        with pytest.raises(UsageError, match=r"nothing was kept: the calibration of openai/one .* has 10 labels"):
+            few[0].result(60)
+        assert Store(tmp_path / "store").calibrations()["calibration_id"].tolist() == [many]
 
     @pytest.mark.slow
     def test_one_with_fewer_labels_takes_its_place_only_where_it_is_forced(self, run: Any, labelled: Any, tmp_path: Path) -> None:
