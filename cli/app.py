@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, Group, Parameter
 
-from eval_skills.cli.context import Command, Invocation, begin, briefly, current
+from eval_skills.cli.context import Command, Invocation, begin, briefly, current, json_text
 from eval_skills.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -130,7 +130,8 @@ def _paragraphs(text: str) -> str:
 def _version() -> str:
     from importlib.metadata import version
 
-    return f"eval-skills {version('eval-skills')}"
+    number = version("eval-skills")
+    return json_text({"version": number}).rstrip() if current().json else f"eval-skills {number}"
 
 
 def _configured(app: App, command: Command, arguments: ArgumentCollection) -> None:

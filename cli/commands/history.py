@@ -70,8 +70,9 @@ def history_command(
 
 
 def _entry(run: PastRun, store: Store, changes: RunChanges | None) -> dict[str, Any]:
-    from eval_skills.engine.stored_runs.continuation import continued_by
+    from eval_skills.engine.stored_runs.continuation import continued_by, worked_at
 
+    unfinished = run.state == "unfinished"
     return {
         "runId": run.run_id,
         "startedAt": run.started_at.isoformat(),
@@ -87,7 +88,8 @@ def _entry(run: PastRun, store: Store, changes: RunChanges | None) -> dict[str, 
         "judging": [_judged(each) for each in run.judging] or None,
         "effect": _effect_document(run),
         "changes": changes and _changes(changes),
-        "resume": continued_by(store, run.run_id, is_unfinished=run.state == "unfinished"),
+        "beingEvaluated": worked_at(store, run.run_id, is_unfinished=unfinished),
+        "resume": continued_by(store, run.run_id, is_unfinished=unfinished),
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -58,6 +59,12 @@ def test_no_color_keeps_working(folder: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("NO_COLOR", "1")
     assert call_app(["config", "get", "runs"]) == 0
     assert current().plain
+
+
+@pytest.mark.parametrize("arguments", [["--version", "--json"], ["--json", "--version"]], ids=" ".join)
+def test_the_version_is_a_json_document_too(capsys: pytest.CaptureFixture[str], arguments: list[str]) -> None:
+    assert call(arguments) == 0
+    assert json.loads(capsys.readouterr().out) == {"version": version("eval-skills")}
 
 
 def test_a_call_leaves_no_option_to_the_next_in_its_process(capsys: pytest.CaptureFixture[str]) -> None:

@@ -57,7 +57,7 @@ def test_a_run_says_how_far_and_how_well_it_went(run_here: Run) -> None:
     assert first == {
         "runId": FIRST, "startedAt": "2026-01-01T10:00:00+00:00", "benchmark": "sums@2.0.0", "skills": ["adder@1.0.0"],
         "items": 4, "plannedItems": 4, "bestCompletion": 1.0, "state": "finished", "stopped": None, "lacksReports": False,
-        "origin": "run", "judging": None, "effect": None, "changes": None, "resume": None,
+        "origin": "run", "judging": None, "effect": None, "changes": None, "beingEvaluated": None, "resume": None,
     }  # fmt: skip
     assert second["bestCompletion"] == 0.25
     assert (third["items"], third["plannedItems"], third["bestCompletion"], third["state"]) == (2, 4, None, "unfinished")
@@ -185,9 +185,11 @@ def test_what_goes_on_just_now_has_no_command_that_is_refused(place: Any, run_he
         write_manifest(store.run_folder(THIRD), store.manifest(THIRD).model_copy(update={"provenance": about}))
     with night_lock(store, night) if of_a_night else RunLock(store.journal_path(THIRD)):
         said, document = run_here("history").out, run_here("history", "--json").json
-    assert f"{f'night {night}' if of_a_night else f'run {THIRD}'} is being evaluated just now\n" in said
+    goes_on = f"night {night}" if of_a_night else f"run {THIRD}"
+    assert f"{goes_on} is being evaluated just now\n" in said
     assert "continue with" not in said
-    assert document[0]["resume"] is None
+    assert [(entry["beingEvaluated"], entry["resume"]) for entry in document] == [(goes_on, None), *[(None, None)] * 2]
+    assert run_here("history", "--json").json[0]["beingEvaluated"] is None
 
 
 @pytest.mark.slow

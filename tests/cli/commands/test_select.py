@@ -35,6 +35,20 @@ def test_a_cut_through_a_tie(place: Any, run_here: Callable[..., Any], options: 
     assert ("top-k cuts" in result.err) is bool(said)
 
 
+def test_an_entry_says_its_run_and_of_a_skill_without_a_verdict_nothing(place: Any, run_here: Callable[..., Any]) -> None:
+    place.write("skills.json", [skill(name).to_json() for name in "ab"])
+    known = ran("a", GOOD).model_copy(update={"evaluator_metadata": {"runId": "20260101T000000Z-0001"}})
+    gone = ran("b", "i" * 20)
+    unknown = {"missing_items": 20, "error_rate": 1.0, "judged_completion_rate": None}
+    place.write(
+        "r.json", [known.to_json(), gone.model_copy(update={"summary": gone.summary.model_copy(update=unknown)}).to_json()]
+    )
+    done = run_here("select", "--from", "skills.json", "--reports", "r.json", "--min-completion", "0")
+    assert done.code == 0, done.err
+    figures = [[entry[name] for name in ("runId", "completionRate", "compositeScore")] for entry in done.json]
+    assert figures == [["20260101T000000Z-0001", 1, pytest.approx(known.summary.composite_score)], [None, None, None]]
+
+
 def test_figures_of_several_benchmarks_are_not_taken_for_comparable(place: Any, run_here: Callable[..., Any]) -> None:
     place.write("skills.json", [skill(name).to_json() for name in "abd"])
     place.write("r.json", [ran("a", BAD).to_json(), ran("d", BAD).to_json()])
