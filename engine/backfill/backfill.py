@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Self
 
@@ -23,11 +24,12 @@ from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.definition.revisions import Repository, remove_leftovers
 from eval_skills.engine.definition.scoring import judges_of
 from eval_skills.engine.evaluation.plan import make_plan
+from eval_skills.engine.evaluation.resume import wait_until_free
 from eval_skills.engine.evaluation.summary import RunSummary
 from eval_skills.engine.judging.outcome import unjudged
 from eval_skills.engine.rescoring.plan import find_scored, plan_rescoring
 from eval_skills.engine.rescoring.request import ScoringOptions
-from eval_skills.engine.rescoring.rescore import NothingJudged, rescore
+from eval_skills.engine.rescoring.rescore import NothingJudged, rescore, scoring_lock
 from eval_skills.scorers.judging.budget import Budget
 
 WORKTREES = "worktrees"
@@ -138,6 +140,7 @@ class BackfillSession:
         remarks += [f"{of}: {remark}" for remark in plan.remarks]
         if (judges := judges_of(plan.basis.scorings)) is not None:
             judges.budget = self._budget  # the limit is for the whole call, not for each run
+        wait_until_free(partial(scoring_lock, plan))  # left out, the period would land without it, and stay so
         rescore(plan, concurrency=self._request.concurrency)
         failed += self._unjudged(plan.run_id)
         return plan.run_id

@@ -70,11 +70,16 @@ def rescore(plan: Rescoring, *, concurrency: int = 4) -> None:
             reached.
     """
     if not plan.counts or plan.store.journal_path(plan.run_id).exists():
-        with RunLock(plan.store.layout.root / f"rescore-{plan.run_id}.json", what=f"the scoring of run {plan.of}"):
+        with scoring_lock(plan):
             _judge_and_land(plan.as_it_stands(), concurrency)
     if plan.store.layout.sqlite is not None:
         mirror_sqlite(plan.store, plan.run_id)
     plan.store.publish()
+
+
+def scoring_lock(plan: Rescoring) -> RunLock:
+    """The right to make this scoring; UsageError where another process has it."""
+    return RunLock(plan.store.layout.root / f"rescore-{plan.run_id}.json", what=f"the scoring of run {plan.of}")
 
 
 def left_unjudged(plan: Rescoring) -> list[ItemResult]:

@@ -12,6 +12,9 @@ from eval_skills.core.errors import RunError
 from eval_skills.core.store import Store
 from eval_skills.engine.backfill.plan import plan_backfill
 from eval_skills.engine.backfill.request import BackfillRequest
+from eval_skills.engine.evaluation.resume import wait_until_free
+from eval_skills.engine.rescoring.plan import plan_rescoring
+from eval_skills.engine.rescoring.rescore import scoring_lock
 from tests.engine.backfill.backfills import RIGHT, TASKS, WRONG, Days, backfill, shown
 from tests.scripted_model import Asked, Says, ScriptedModel, failure, verdict
 
@@ -61,6 +64,18 @@ def test_scorings_that_count_no_more_are_not_up_to_date_and_count_again(
     assert store.query(current)["rate"].tolist() == [0.0, 1.0]
     assert len(store.run_ids()) == 6, "nothing is scored again"
     assert backfill(store, "rescore").done == []
+
+
+def test_a_run_that_another_call_scores_just_now_is_waited_for(
+    store: Store, days: Days, write_expectations: WriteExpectations, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, _, last = days(RIGHT, RIGHT, WRONG)  # a Sunday, a Monday and a Tuesday
+    write_expectations(**WRONG)
+    busy = scoring_lock(plan_rescoring(BackfillRequest(mode="rescore", store=store.path).rescoring(last)))
+    monkeypatch.setattr(f"{wait_until_free.__module__}.sleep", lambda _: busy.release())
+    summary = backfill(store, "rescore", every="week")
+    assert store.manifest(summary.rows[1]["run_id"]).provenance["of"] == last
+    assert [row["completion_rate"] for row in summary.rows] == [0.0, 1.0]
 
 
 def test_a_run_that_cannot_be_judged_is_told_and_the_others_go_on(store: Store, days: Days) -> None:
