@@ -178,6 +178,7 @@ def is_locked(journal: Path) -> bool:
 
 
 _TRIES, _BETWEEN_TRIES_S = 3, 0.01
+_LOOK_AGAIN_S = 0.5
 
 
 class RunLock:
@@ -254,3 +255,12 @@ class RunLock:
     def _give_up(self) -> None:
         os.close(self._fd)
         self._fd = -1
+
+
+def once_free(lock: Callable[[], RunLock]) -> RunLock:
+    """What `lock` takes, as soon as no other process holds it."""
+    while True:
+        try:
+            return lock()
+        except UsageError:
+            sleep(_LOOK_AGAIN_S)

@@ -13,7 +13,7 @@ from eval_skills.core.config.values import RunLimits
 from eval_skills.core.errors import InputError, RunError, UserError
 from eval_skills.core.models import ItemResult, SkillCompletionReport
 from eval_skills.core.store import Store, results_of
-from eval_skills.core.store.files import RunLock
+from eval_skills.core.store.files import RunLock, once_free
 from eval_skills.engine.backfill.comparison import Key, PeriodOutcome, PeriodResult, comparison_rows, land_period, latest_results
 from eval_skills.engine.backfill.periods import PeriodWork
 from eval_skills.engine.backfill.plan import BackfillPlan, plan_backfill
@@ -24,7 +24,6 @@ from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.definition.revisions import Repository, remove_leftovers
 from eval_skills.engine.definition.scoring import judges_of
 from eval_skills.engine.evaluation.plan import make_plan
-from eval_skills.engine.evaluation.resume import wait_until_free
 from eval_skills.engine.evaluation.summary import RunSummary
 from eval_skills.engine.judging.outcome import unjudged
 from eval_skills.engine.rescoring.plan import find_scored, plan_rescoring
@@ -140,7 +139,7 @@ class BackfillSession:
         remarks += [f"{of}: {remark}" for remark in plan.remarks]
         if (judges := judges_of(plan.basis.scorings)) is not None:
             judges.budget = self._budget  # the limit is for the whole call, not for each run
-        wait_until_free(partial(scoring_lock, plan))  # left out, the period would land without it, and stay so
+        once_free(partial(scoring_lock, plan)).release()  # left out, the period would land without it, and stay so
         rescore(plan, concurrency=self._request.concurrency)
         failed += self._unjudged(plan.run_id)
         return plan.run_id

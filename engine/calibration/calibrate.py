@@ -6,14 +6,14 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
-from time import sleep
 
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.judging.calibration import ENOUGH_LABELS, Calibration, LabelledItem, calibrate
 from eval_skills.core.judging.labels import Label, read_labels
 from eval_skills.core.store import Store, land_rows, new_run_id
-from eval_skills.core.store.files import RunLock
+from eval_skills.core.store.files import RunLock, once_free
 from eval_skills.core.store.rows import calibration_row
 from eval_skills.core.text import plural
 from eval_skills.engine.calibration.labels import JudgedLabel
@@ -25,8 +25,6 @@ from eval_skills.engine.calibration.sources import (
     read_stored_verdicts,
     refuse_fewer_labels,
 )
-
-_LOOK_AGAIN_S = 0.1
 
 
 def calibrate_judge(request: CalibrateRequest) -> CalibrationOutcome:
@@ -45,7 +43,8 @@ def calibrate_judge(request: CalibrateRequest) -> CalibrationOutcome:
     if not found:
         why = Counter(each.why for each in answers.labels).most_common(1)[0][0]
         raise InputError(f"no label is about an item with a model's verdict: {why}", source=request.labels)
-    with _lock(store):
+    # each looks at the one that it replaces
+    with once_free(partial(RunLock, store.layout.root / "calibrations", what="calibrations", mode=store.layout.mode)):
         now = datetime.now(UTC)
         calibrations = {
             judge: calibrate(
@@ -68,15 +67,6 @@ def calibrate_judge(request: CalibrateRequest) -> CalibrationOutcome:
             land_rows(store, "calibrations", name, [calibration_row(calibration, name)])
     said = [remark for judge, each in calibrations.items() for remark in _remarks(each, current.get(judge))]
     return CalibrationOutcome(outcome, store.path, [*answers.remarks, *answers.left_out, *said], failed=answers.failed)
-
-
-def _lock(store: Store) -> RunLock:
-    """The right to land calibrations, once no other process has it: each looks at the one that it replaces."""
-    while True:
-        try:
-            return RunLock(store.layout.root / "calibrations", what="calibrations", mode=store.layout.mode)
-        except UsageError:
-            sleep(_LOOK_AGAIN_S)
 
 
 def _check_source(request: CalibrateRequest, labels: Sequence[Label]) -> None:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from time import sleep
 from typing import TYPE_CHECKING, Any
 
 from eval_skills.core.config import LlmSettings
@@ -18,7 +16,7 @@ from eval_skills.core.errors import UsageError
 from eval_skills.core.models import Model
 from eval_skills.core.models.base import collection_paused
 from eval_skills.core.store import Journal, Manifest, Store
-from eval_skills.core.store.files import RunLock
+from eval_skills.core.store.files import RunLock, once_free
 from eval_skills.core.store.journal import ItemKey
 from eval_skills.core.store.newer import newer_remarks
 from eval_skills.core.store.retention import pruned_words
@@ -41,9 +39,6 @@ RUN_ID_SECOND = "%Y%m%dT%H%M%SZ"
 NAMED = 5
 """So many tasks or skills are named by a remark; of more it says how many."""
 
-WRITER_PERIOD_S = 1.0
-"""How often it is looked whether another process still writes a run."""
-
 _FOLLOW_THE_NEW_CALL = (
     "concurrency", "retries", "items_per_task", "task_runner", "fail_fast", "min_completion", "exit_on_fail", "format",
     "output_dir", "store", "allow_custom_code", "secrets", "resume", "retry_errors", "judge_concurrency", "max_judge_cost",
@@ -55,17 +50,7 @@ _PLACES = ("skills", "benchmark", "tasks", "benchmarks_dir", "traces", "replay",
 
 def wait_for_writer(store: Store, run_id: str) -> None:
     """Return when no other process writes the run."""
-    wait_until_free(lambda: RunLock(store.journal_path(run_id), mode=store.layout.mode))
-
-
-def wait_until_free(lock: Callable[[], RunLock]) -> None:
-    """Return when no other process holds what `lock` takes."""
-    while True:
-        try:
-            lock().release()
-            return
-        except UsageError:
-            sleep(WRITER_PERIOD_S)
+    once_free(lambda: RunLock(store.journal_path(run_id), mode=store.layout.mode)).release()
 
 
 def continuing(request: EvaluateRequest, run_id: str) -> EvaluateRequest:

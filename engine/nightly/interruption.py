@@ -12,9 +12,9 @@ from typing import Any
 
 from eval_skills.core.errors import UsageError
 from eval_skills.core.store import Manifest, Store, begins_run_id, is_run_id, new_run_id
-from eval_skills.core.store.files import RunLock
+from eval_skills.core.store.files import RunLock, once_free
 from eval_skills.core.store.missing import nights_put_aside
-from eval_skills.engine.evaluation.resume import wait_for_writer, wait_until_free
+from eval_skills.engine.evaluation.resume import wait_for_writer
 from eval_skills.engine.stored_runs.run_ids import LATEST, only_one
 from eval_skills.reporting.stopping import resume_night_words
 
@@ -144,7 +144,7 @@ def night_begun_by(flow_run_id: str, store: Store, since: datetime) -> str | Non
     own = [(run_id, about["night"]) for run_id, about in runs if about.get(FLOW_RUN) == flow_run_id]
     for run_id, night in own:
         wait_for_writer(store, run_id)
-        wait_until_free(partial(night_lock, store, night))
+        once_free(partial(night_lock, store, night)).release()
     recorded = recorded_nights(store)
     return next((str(night) for _, night in own if night not in recorded), None)
 

@@ -10,9 +10,9 @@ import pytest
 
 from eval_skills.core.errors import RunError
 from eval_skills.core.store import Store
+from eval_skills.core.store.files import once_free
 from eval_skills.engine.backfill.plan import plan_backfill
 from eval_skills.engine.backfill.request import BackfillRequest
-from eval_skills.engine.evaluation.resume import wait_until_free
 from eval_skills.engine.rescoring.plan import plan_rescoring
 from eval_skills.engine.rescoring.rescore import scoring_lock
 from tests.engine.backfill.backfills import RIGHT, TASKS, WRONG, Days, backfill, shown
@@ -72,7 +72,7 @@ def test_a_run_that_another_call_scores_just_now_is_waited_for(
     _, _, last = days(RIGHT, RIGHT, WRONG)  # a Sunday, a Monday and a Tuesday
     write_expectations(**WRONG)
     busy = scoring_lock(plan_rescoring(BackfillRequest(mode="rescore", store=store.path).rescoring(last)))
-    monkeypatch.setattr(f"{wait_until_free.__module__}.sleep", lambda _: busy.release())
+    monkeypatch.setattr(f"{once_free.__module__}.sleep", lambda _: busy.release())
     summary = backfill(store, "rescore", every="week")
     assert store.manifest(summary.rows[1]["run_id"]).provenance["of"] == last
     assert [row["completion_rate"] for row in summary.rows] == [0.0, 1.0]

@@ -16,6 +16,7 @@ import pytest
 from eval_skills.core.errors import RunError, UsageError, UserError
 from eval_skills.core.models import Reason
 from eval_skills.core.store import Store, land_rows
+from eval_skills.core.store.files import once_free
 from eval_skills.engine.calibration.calibrate import CalibrationOutcome, calibrate_judge
 from eval_skills.engine.calibration.request import CalibrateRequest
 from eval_skills.engine.evaluation.summary import landed_reports
@@ -136,7 +137,7 @@ class TestOfAStoredRun:
                 assert waits.wait(60), "the other one neither waits nor ends"
             return land_rows(*arguments)
 
-        monkeypatch.setattr(f"{calibrate_judge.__module__}.sleep", lambda _: waits.set())
+        monkeypatch.setattr(f"{once_free.__module__}.sleep", lambda _: waits.set())
         monkeypatch.setattr(f"{calibrate_judge.__module__}.land_rows", landed_while_another_begins)
         [(many, _)] = labelled(labels(5), run_id=run_id).calibrations.items()
         with pytest.raises(UsageError, match=r"nothing was kept: the calibration of openai/one .* has 10 labels"):

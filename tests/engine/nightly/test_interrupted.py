@@ -15,8 +15,7 @@ from time import sleep
 import pytest
 
 from eval_skills.core.errors import RunError, UsageError
-from eval_skills.core.store import Store, land_items, land_reports, write_manifest
-from eval_skills.engine.evaluation import resume
+from eval_skills.core.store import Store, files, land_items, land_reports, write_manifest
 from eval_skills.engine.evaluation.session import manifest_of
 from eval_skills.engine.nightly.events import prune_old_items, record_night
 from eval_skills.engine.nightly.execution import record
@@ -204,7 +203,7 @@ def test_a_flow_run_waits_for_the_process_that_still_works_at_its_night(store: S
         waiting.set()
         sleep(0.01)
 
-    monkeypatch.setattr(resume, "sleep", wait)
+    monkeypatch.setattr(files, "sleep", wait)
     with ThreadPoolExecutor() as threads, held(store, FIRST):
         found = threads.submit(night_begun_by, "own", store, datetime(2026, 1, 1, tzinfo=UTC))
         assert waiting.wait(10)
