@@ -38,7 +38,7 @@ _JUDGED = (
 )
 _EMBEDDED = "similar is judged by an embedding model (similarity), which llm.embeddingModel names; cosines differ between models"
 _TOKENS = "rouge-n is scored by rouge_n, which counts words; promptfoo counts punctuation marks, too"
-_OWN_MODELS = "provider and rubricPrompt of assertions are left out: the models are those of the run, and have their own prompts"
+OWN_MODELS = "provider and rubricPrompt of judges are left out: the models are those of the run, and have their own prompts"
 _IDLE = "assertions of weight 0 that ask a model are left out: they decide nothing"
 
 
@@ -114,7 +114,7 @@ class _Reading:
             raise Skip(f"its assertion {row.data['type']} has no value")
         _refuse_files(kind, row.data.get("value"))
         if row.data.keys() & {"provider", "rubricPrompt"}:
-            self.say(_OWN_MODELS)
+            self.say(OWN_MODELS)
         if (remark := _REMARKS.get(kind)) is not None:
             self.say(remark)
         return _EVALUATORS[kind](kind, row)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from eval_skills.benchmarks.importers.promptfoo.asserts import scored_by, share
+from eval_skills.benchmarks.importers.promptfoo.asserts import OWN_MODELS, scored_by, share
 from eval_skills.benchmarks.importers.promptfoo.templates import MoreThanVariables, rendered, rendered_prompt, resolved
 from eval_skills.benchmarks.importers.rows import Row, Skip, Task
 from eval_skills.benchmarks.importers.source import Source
@@ -43,6 +43,13 @@ _THRESHOLDS = {
 """Whose ``(number)`` is read, and what a cell means that gives none; in a configuration the defaults are others."""
 
 _PREFIXES = {"javascript:": "javascript", "fn:": "javascript", "eval:": "javascript", "grade:": "llm-rubric", "python:": "python"}
+_FILE = re.compile(
+    r"(?:file|exec|langfuse|portkey|helicone)://|exec:|[^\n]*\.(?:txt|jsonl?|md|j2|csv|ya?ml|[cm]?[jt]s|py|sh|rb|exe|bat|cmd|ps1)(?::\w+)?$"
+)
+"""A prompt that is the name of a file or a program, or that another service keeps (``maybeFilePath`` in its ``src/prompts``)."""
+
+_SEVERAL = "there is not one text that is the prompt: none is asked, the variables are; a skill for each prompt compares them"
+_TWICE = "a variable named prompt is asked in place of the prompt that it is part of"
 _CODE_FILE = re.compile(r"file://.*?(?:(?P<python>\.py(?::.*)?)|\.[cm]?[jt]s(?::.*)?)", re.DOTALL)
 
 
@@ -72,9 +79,13 @@ def promptfoo_entries(source: Source) -> list[Row]:
 
 def promptfoo_task(row: Row, source: Source) -> Task:
     """A test: its variables are asked, and its assertions say what is expected."""
-    options = row.data.get("options")
-    if isinstance(options, dict) and (options.get("transform") or options.get("postprocess")):
+    if row.has("path"):
+        raise Skip("a program makes its tests")
+    options = _options(row)
+    if options.get("transform") or options.get("postprocess"):
         raise Skip("it transforms the answer with code")
+    if options.get("transformVars"):
+        raise Skip("it transforms its variables with code")
     if row.has("assertScoringFunction"):
         raise Skip("its score is computed by code")
     variables = _variables(row)
@@ -82,20 +93,44 @@ def promptfoo_task(row: Row, source: Source) -> Task:
     threshold = share(row, "threshold") if row.data.get("threshold") is not None else None
     defaults = [f"{source.files[0]}: defaultTest.assert[{index}]" for index in range(row.data["defaults"])]
     scored = scored_by(asserts, threshold, row, source.say, defaults=defaults)
-    asked = dict(variables)
-    prompts = row.data["prompts"]
-    if isinstance(prompts, list) and len(prompts) == 1 and isinstance(prompts[0], str) and "prompt" not in asked:
-        asked |= _prompt(prompts[0], variables, source)
+    _remark(row, options, source)
+    asked = {**variables, **_prompt(row, options, variables, source)}
     more: Task = {"description": row.text("description")} if row.has("description") else {}
     if isinstance(metadata := row.data.get("metadata"), dict):
         more["metadata"] = metadata
     return {"id": row.text("id"), "inputData": asked, **scored, **more}
 
 
-def _prompt(prompt: str, variables: Mapping[str, Any], source: Source) -> dict[str, str]:
+def _options(row: Row) -> dict[str, Any]:
+    options = row.data.get("options")
+    return options if isinstance(options, dict) else {}
+
+
+def _remark(row: Row, options: Mapping[str, Any], source: Source) -> None:
+    """Say what of a test is left out."""
+    if options.keys() & {"provider", "rubricPrompt"}:
+        source.say(OWN_MODELS)
+    if row.data.keys() & {"provider", "providers"}:
+        source.say("provider of a test is left out: every skill of the run is asked all tests")
+    if row.has("providerOutput"):
+        source.say("recorded answers (providerOutput) are left out: the skills of the run are asked")
+
+
+def _prompt(row: Row, options: Mapping[str, Any], variables: Mapping[str, Any], source: Source) -> dict[str, Any]:
+    """The only prompt with the variables in it; none where there are several, or it is a file or more than plain variables."""
+    prompts = row.data["prompts"]
+    if not prompts:
+        return {}
+    [prompt, *more] = prompts if isinstance(prompts, list) else [prompts]
+    if more or not isinstance(prompt := prompt.get("raw") if isinstance(prompt, dict) else prompt, str):
+        source.say(_SEVERAL)
+        return {}
     try:
-        if not prompt.startswith("file://"):
-            return {"prompt": rendered_prompt(prompt, variables)}
+        if not _FILE.match(prompt):
+            whole = rendered_prompt(f"{options.get('prefix') or ''}{prompt}{options.get('suffix') or ''}", variables)
+            if (own := variables.get("prompt", whole)) != whole:
+                source.say(_TWICE)
+            return {"prompt": own}
     except MoreThanVariables:
         pass  # it is left out, which is said
     source.say("the prompt is a file or holds more than plain {{variables}}: it is left out, the variables are asked")
@@ -112,7 +147,7 @@ def _variables(row: Row) -> dict[str, Any]:
         raise row.refusal(f"expected an object of variables, got {excerpt(given, 80)}", "vars")
     if any(isinstance(value, str) and value.startswith("file://") for value in given.values()):
         raise Skip("one of its variables is read from a file")
-    if [] in given.values():
+    if [] in given.values() and not _options(row).get("disableVarExpansion"):
         raise Skip("one of its variables is an empty list, which makes no test")
     return resolved({str(name): value for name, value in given.items()})
 
@@ -222,12 +257,16 @@ def _assertion(text: str) -> dict[str, Any]:
 
 
 def _merged(row: Row, default: Mapping[str, Any], config: Mapping[str, Any]) -> Row:
+    """The test with the default test in it: of variables, options and metadata each that the test does not give itself."""
     test = {**default, **row.data, "prompts": config.get("prompts")}
-    if isinstance(default.get("vars"), dict) and isinstance(row.data.get("vars", {}), dict):
-        test["vars"] = {**default["vars"], **row.data.get("vars", {})}
+    for part in ("vars", "options", "metadata"):
+        if isinstance(default.get(part), dict) and isinstance(own := row.data.get(part) or {}, dict):
+            test[part] = {**default[part], **own}
     asserts = [default.get("assert") or [], row.data.get("assert") or []]
     if wrong := next((each for each in asserts if not isinstance(each, list)), None):
         raise row.refusal(f"expected a list of assertions, got {excerpt(wrong, 80)}", "assert")
+    if _options(row).get("disableDefaultAsserts") is True:
+        asserts[0] = []
     test |= {"assert": [*asserts[0], *asserts[1]], "defaults": len(asserts[0])}
     return Row(row.place, test)
 
@@ -235,6 +274,8 @@ def _merged(row: Row, default: Mapping[str, Any], config: Mapping[str, Any]) -> 
 def _several(row: Row) -> dict[str, list[Any]]:
     """The variables that are lists, by name; one without values is left as it is, and its test is skipped."""
     variables = row.data.get("vars")
+    if _options(row).get("disableVarExpansion"):
+        return {}
     return (
         {name: value for name, value in variables.items() if isinstance(value, list) and value}
         if isinstance(variables, dict)

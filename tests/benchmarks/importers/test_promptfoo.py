@@ -194,6 +194,59 @@ def test_a_prompt_is_rendered_as_it_is_there(tmp_path: Path, variables: Any, pro
 
 
 @each_row(
+    ("prompts", "variables", "asked", "remark"),
+    [
+        ("Greet {{n}}", {"n": "Bo"}, "Greet Bo", None),
+        ([{"raw": "Greet {{n}}", "label": "short"}], {"n": "Bo"}, "Greet Bo", None),
+        (["Greet {{n}}", "Hail {{n}}"], {"n": "Bo"}, None, "not one text that is the prompt"),
+        ({"a.txt": "short"}, {"n": "Bo"}, None, "not one text that is the prompt"),
+        (["{{prompt}}"], {"prompt": "Hi"}, "Hi", None),
+        (["Say: {{prompt}}"], {"prompt": "Hi"}, "Hi", "a variable named prompt is asked in place"),
+        *(([each], {"n": "Bo"}, None, "the prompt is a file or") for each in (
+            "prompts.txt", "prompts/chat.json", "file://p.md", "gen.py:create", "exec: ./p.sh", "langfuse://greet:3",
+        )),
+        (["Greet e.g. {{n}}"], {"n": "Bo"}, "Greet e.g. Bo", None),
+    ],
+)  # fmt: skip
+def test_a_prompt_is_a_text_and_no_name_of_one(tmp_path: Path, prompts: Any, variables: Any, asked: Any, remark: Any) -> None:
+    found = suite(tmp_path, {"vars": variables, "assert": [A]}, prompts=prompts)
+    assert found.benchmark.tasks[0].input_data == variables | ({"prompt": asked} if asked else {})
+    assert [remark in each for each in found.remarks] == ([True] if remark else [])
+
+
+def test_options_and_metadata_are_those_of_the_default_test_unless_the_test_has_its_own(tmp_path: Path) -> None:
+    default = {"options": {"prefix": "Be kind. ", "suffix": "!"}, "metadata": {"team": "a", "level": 1}, "assert": [B]}
+    plain, own = suite(
+        tmp_path,
+        asserting(A, options={"provider": "x"}, metadata={"level": 2}),
+        asserting(A, options={"suffix": ".", "disableDefaultAsserts": True}),
+        defaultTest=default,
+    ).benchmark.tasks
+    assert [task.input_data["prompt"] for task in (plain, own)] == ["Be kind. Greet Ann!", "Be kind. Greet Ann."]
+    assert (plain.metadata, own.metadata) == ({"team": "a", "level": 2}, {"team": "a", "level": 1})
+    assert (len(plain.evaluators or []), own.evaluators) == (2, None)
+
+
+def test_the_code_of_the_default_test_is_not_lost_to_options_of_the_test(tmp_path: Path) -> None:
+    default = {"options": {"transform": "output.x"}}
+    found = suite(tmp_path, asserting(A, options={"suffix": "!"}), asserting(A, options={"transform": ""}), defaultTest=default)
+    assert [task.id for task in found.benchmark.tasks] == ["test-1"]
+    assert list(found.skipped) == ["it transforms the answer with code"]
+
+
+def test_a_list_is_one_value_where_lists_are_not_expanded(tmp_path: Path) -> None:
+    variables = {"name": ["Ann", "Bo"], "none": []}
+    [task] = suite(tmp_path, {"vars": variables, "assert": [A], "options": {"disableVarExpansion": True}}).benchmark.tasks
+    assert task.input_data == {**variables, "prompt": 'Greet ["Ann","Bo"]'}
+
+
+def test_what_is_left_out_of_a_test_is_said(tmp_path: Path) -> None:
+    found = suite(tmp_path, asserting(A, options={"rubricPrompt": "x"}, provider="openai:x", providerOutput="Hi"))
+    said = ["provider and rubricPrompt of judges", "provider of a test", "(providerOutput) are left out"]
+    assert [part in remark for part, remark in zip(said, found.remarks, strict=True)] == [True] * 3
+
+
+@each_row(
     ("value", "text"),
     [(1e-05, "0.00001"), (1.5e-07, "1.5e-7"), (1e21, "1e+21"), (1e20, "100000000000000000000"), (-0.25, "-0.25")],
 )
@@ -311,6 +364,8 @@ async def test_a_cell_says_what_it_says_there(tmp_path: Path, cell: str, right: 
         (asserting({"type": "regex", "value": "("}), "one of JavaScript's"),
         (asserting({"type": "regex", "value": r"[\S]"}), "one of JavaScript's"),
         (asserting({"type": "contains", "value": "a"}, options={"transform": "output.x"}), "transforms the answer with code"),
+        (asserting(A, options={"transformVars": "vars"}), "it transforms its variables with code"),
+        ({"path": "file://gen.py:create", "config": {"n": 20}}, "a program makes its tests"),
         (asserting(), "it has no assertions"),
         ({"vars": "file://vars.yaml", "assert": []}, "its variables are read from a file"),
     ],
