@@ -50,6 +50,11 @@ _FILE = re.compile(
 
 _SEVERAL = "there is not one text that is the prompt: none is asked, the variables are; a skill for each prompt compares them"
 _TWICE = "a variable named prompt is asked in place of the prompt that it is part of"
+_RESERVED = re.compile(
+    r"__(?:expected.*|metadata(?::.*)?|config:.*|prefix|suffix|description|providerOutput|metric|threshold)", re.DOTALL
+)
+"""The names of columns that are no variables."""
+
 _CODE_FILE = re.compile(r"file://.*?(?:(?P<python>\.py(?::.*)?)|\.[cm]?[jt]s(?::.*)?)", re.DOTALL)
 
 
@@ -219,19 +224,48 @@ def _tests_in(name: str, place: str, source: Source) -> Iterator[Row]:
 
 
 def _test_of_table(row: Row) -> Row:
-    """The test in a row: ``__`` columns say what is expected, all others are variables."""
-    own = {key: value for key, value in row.data.items() if key.startswith("__")}
-    test: dict[str, Any] = {"vars": {key: value for key, value in row.data.items() if not key.startswith("__")}}
-    test["assert"] = [_assertion(str(value)) for key, value in own.items() if _EXPECTED.fullmatch(key) and row.has(key)]
-    if row.has("__description"):
-        test["description"] = row.text("__description")
+    """The test in a row: columns of `_RESERVED` names say what is expected and more, all others are variables.
+
+    Source: promptfoo's ``testCaseFromCsvRow`` in its ``src/csv.ts``.
+    """
+    own = {key: value for key, value in row.data.items() if _RESERVED.fullmatch(key)}
+    test: dict[str, Any] = {"vars": {key: value for key, value in row.data.items() if key not in own}}
+    asserts = [_assertion(str(value)) for key, value in own.items() if key.startswith("__expected") and row.has(key)]
+    for key in own:
+        if key.startswith("__config:"):
+            _set_threshold(asserts, key, row)
+    test["assert"] = [each | {"metric": own["__metric"]} for each in asserts] if row.has("__metric") else asserts
+    test["options"] = {key: own[f"__{key}"] for key in ("prefix", "suffix") if own.get(f"__{key}")}
+    test |= {key: own[f"__{key}"] for key in ("description", "providerOutput") if row.has(f"__{key}")}
     if row.has("__threshold"):
-        try:
-            test["threshold"] = float(own["__threshold"])
-        except ValueError:
-            raise row.refusal(f"give a number; got {excerpt(own['__threshold'], 80)}", "__threshold") from None
-    metadata = {key.partition(":")[2]: value for key, value in own.items() if key.startswith("__metadata:") and row.has(key)}
+        test["threshold"] = _finite("__threshold", row)
+    metadata = dict(_noted(key, str(value)) for key, value in own.items() if key.startswith("__metadata:") and row.has(key))
     return Row(row.place, test | ({"metadata": metadata} if metadata else {}))
+
+
+def _noted(key: str, value: str) -> tuple[str, Any]:
+    """The name and value of metadata in a cell; in a column whose name ends in ``[]``, commas part the values."""
+    name = key.partition(":")[2]
+    if not name.endswith("[]"):
+        return name, value
+    return name.removesuffix("[]"), [each.strip().replace("\\,", ",") for each in re.split(r"(?<!\\),", value)]
+
+
+def _set_threshold(asserts: list[dict[str, Any]], key: str, row: Row) -> None:
+    """Set the threshold that a column gives to the assertion that it names: the Nth that is there."""
+    if (named := re.fullmatch(r"__config:__expected([1-9]\d*)?:threshold", key)) is None:
+        raise row.refusal("unknown column; known are __config:__expected:threshold and __config:__expectedN:threshold", key)
+    if (place := int(named[1] or 1)) <= len(asserts):
+        asserts[place - 1]["threshold"] = _finite(key, row)
+
+
+def _finite(key: str, row: Row) -> float:
+    try:
+        if math.isfinite(number := float(row.data[key])):
+            return number
+        raise ValueError("not finite")
+    except ValueError:
+        raise row.refusal(f"give a number; got {excerpt(row.data[key], 80)}", key) from None
 
 
 def _assertion(text: str) -> dict[str, Any]:

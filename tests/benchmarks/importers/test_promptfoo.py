@@ -290,6 +290,37 @@ async def test_tests_in_a_csv_file(tmp_path: Path) -> None:
     assert load_tasks(tmp_path / "promptfooconfig.yaml").tasks[0].input_data["prompt"] == "Greet Ann"
 
 
+def test_columns_say_what_they_say_there(tmp_path: Path) -> None:
+    (tmp_path / "tests.csv").write_text(
+        "name,__expected1,__expected2,__config:__expected1:threshold,__metric,__prefix,__suffix,__metadata:tags[],__note\n"
+        'Ann,similar: Ann,contains: Ann,0.95,greets,"Be kind. ",!,"a, b\\,c",x\n'
+        "Bo,,levenshtein: Bo,1,,,,,y\n"
+    )
+    ann, bo = suite(tmp_path, "tests.csv").benchmark.tasks
+    assert [each.model_dump(by_alias=True) for each in ann.evaluators or []] == [
+        {"type": "similarity", "value": "Ann", "threshold": 0.95, "name": "greets"},
+        {"type": "regex", "patterns": ["Ann"], "name": "greets-2"},
+    ]
+    assert bo.evaluator is not None
+    assert bo.evaluator.options == {"value": "Bo", "maxEdits": 1}
+    assert ann.input_data == {"name": "Ann", "__note": "x", "prompt": "Be kind. Greet Ann!"}
+    assert ann.metadata == {"tags": ["a", "b,c"]}
+
+
+@each_row(
+    ("column", "message"),
+    [
+        ("__config:__expected:weight", "unknown column; known are __config:__expected:threshold"),
+        ("__config:__expected:threshold", "__config:__expected:threshold: give a number; got .x"),
+        ("__threshold", "__threshold: give a number; got .x"),
+    ],
+)
+def test_a_column_that_promptfoo_does_not_read_is_refused(tmp_path: Path, column: str, message: str) -> None:
+    (tmp_path / "x.csv").write_text(f"q,__expected,{column}\na,similar: b,x\n")
+    with pytest.raises(InputError, match=message):
+        import_tasks(tmp_path / "x.csv")
+
+
 @each_row(
     ("cell", "reason"),
     [
