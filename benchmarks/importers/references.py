@@ -12,6 +12,11 @@ from eval_skills.core.text import excerpt
 
 SAME = "The answer says the same as the reference answer, and nothing that contradicts it."
 _JUDGED = "a model judges whether an answer says the same as the reference (llm_judge); name it with --judge-model"
+_NOTES = ("context", "retrieval_context", "additional_metadata", "custom_column_key_values", "comments", "source_file")
+_RECORDED = (
+    "recorded answers (actual_output, tools_called) are left out: the skill is asked; eval --traces FILE judges recorded runs"
+)
+_NAMES = "expected tools are compared by name alone, in any order: their arguments and outputs, and a second call, are left out"
 _GOOD = (
     "The answer is helpful, relevant, accurate, deep enough and creative where that is asked, and has a fitting level of detail."
 )
@@ -35,11 +40,12 @@ def deepeval_task(row: Row, source: Source) -> Task:
     """A golden: its expected tools, and its expected output judged by a model; or a conversation with a simulated user."""
     if row.has("scenario") or row.has("turns"):
         return _simulated(row, source)
-    notes = ("context", "additional_metadata", "comments", "source_file")
-    more: Task = {"metadata": {name: row.data[name] for name in notes if row.has(name)}}
+    more: Task = {"metadata": {name: row.data[name] for name in _NOTES if row.has(name)}}
     if row.has("name"):
         more["description"] = row.text("name")
-    tools = [_tool_name(row, tool) for tool in (row.listed("expected_tools") if row.has("expected_tools") else [])]
+    if row.data.get("actual_output") or row.data.get("tools_called") not in (None, "", "[]", []):
+        source.say(_RECORDED)
+    tools = _tools(row, source)
     if tools:
         more["expected"] = {"tools": list(dict.fromkeys(tools))}
     asked = {"input": row.text("input")}
@@ -58,8 +64,7 @@ def _simulated(row: Row, source: Source) -> Task:
     user = {"goal": row.text("scenario")}
     if row.has("user_description"):
         user["persona"] = row.text("user_description")
-    notes = ("context", "additional_metadata", "comments", "source_file")
-    more: Task = {"metadata": {name: row.data[name] for name in notes if row.has(name)}}
+    more: Task = {"metadata": {name: row.data[name] for name in _NOTES if row.has(name)}}
     if row.has("name"):
         more["description"] = row.text("name")
     if row.has("expected_outcome"):
@@ -67,6 +72,21 @@ def _simulated(row: Row, source: Source) -> Task:
         user["stopWhen"] = f"As soon as this has come about, or clearly cannot come about: {outcome}"
         more["evaluator"] = {"type": "goal_achieved", "goal": outcome}
     return {"user": user, **more}
+
+
+def _tools(row: Row, source: Source) -> list[str]:
+    """The names of the expected tools: a list, or in a cell of text names between semicolons."""
+    if not row.has("expected_tools"):
+        return []
+    cell = row.data["expected_tools"]
+    if row.is_text and not cell.lstrip().startswith("["):
+        return [name.strip() for name in cell.split(";") if name.strip()]
+    given = row.listed("expected_tools")
+    names = [_tool_name(row, tool) for tool in given]
+    details = any(isinstance(tool, dict) and (tool.get("input_parameters") or tool.get("output")) for tool in given)
+    if details or len(set(names)) < len(names):
+        source.say(_NAMES)
+    return names
 
 
 def _tool_name(row: Row, tool: Any) -> str:
@@ -99,10 +119,18 @@ def is_langsmith(source: Source) -> bool:
 
 def langsmith_task(row: Row, source: Source) -> Task:
     """An example of a dataset: inputs are what is asked, and a model compares the answer with the outputs."""
+    if row.is_text and "inputs" not in row.data:
+        raise row.refusal(
+            "there is no such column; where each input has a column of its own, import a table: "
+            "benchmarks import table FILE --map input.NAME=COLUMN expected=COLUMN",
+            "inputs",
+        )
     asked = row.mapping("inputs")
     outputs = row.mapping("outputs") if row.has("outputs") else {}
-    if not outputs:
+    if all(value is None or (isinstance(value, str) and not value.strip()) for value in outputs.values()):
         raise Skip("it has no reference outputs")
+    if row.data.get("attachments") not in (None, "", "{}", "[]", {}, []):
+        source.say("attachments are left out: the skill is asked the inputs alone")
     reference = next(iter(outputs.values())) if len(outputs) == 1 else outputs
     metadata = row.mapping("metadata") if row.has("metadata") else {}
     split = metadata.get("dataset_split")

@@ -41,7 +41,8 @@ class Row:
             InputError: there is none, or it is something else.
         """
         if not self.has(key):
-            raise self.refusal("this key is missing or empty", key)
+            hint = f"; --map {key}=COLUMN says which column it is" if self.is_text and key not in self.data else ""
+            raise self.refusal(f"this key is missing or empty{hint}", key)
         value = self.data[key]
         if isinstance(value, int | float) and not isinstance(value, bool):
             return str(value)

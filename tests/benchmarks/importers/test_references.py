@@ -54,6 +54,47 @@ def test_a_reference_is_compared_by_a_model_and_never_asked(
     assert task.evaluator_type == "llm_judge"
 
 
+def test_what_is_left_out_of_goldens_is_said_and_notes_are_kept(tmp_path: Path) -> None:
+    tool = {"name": "search", "input_parameters": {"q": "x"}}
+    notes = {"retrieval_context": ["r"], "custom_column_key_values": {"team": "a"}}
+    found = only(tmp_path, {**GOLDEN, "expected_tools": [tool, tool], "actual_output": "old", "context": None, **notes})
+    [task] = found.benchmark.tasks
+    assert task.metadata == notes
+    assert ["recorded answers" in each or "compared by name alone" in each for each in found.remarks] == [True, True, False]
+    assert len(only(tmp_path, {**GOLDEN, "actual_output": None, "tools_called": []}).remarks) == 1
+
+
+def test_goldens_of_a_csv_file_name_tools_as_json_or_between_semicolons(tmp_path: Path) -> None:
+    path = tmp_path / "goldens.csv"
+    path.write_text('input,expected_tools,tools_called\na,search; read,[]\nb,"[{""name"": ""search""}]",\n')
+    found = import_tasks(path)
+    assert [task.expected.tools for task in found.benchmark.tasks if task.expected] == [["search", "read"], ["search"]]
+    assert found.remarks == ()
+
+
+@pytest.mark.parametrize("outputs", [{"a": None}, {"a": " ", "b": None}, {}], ids=str)
+def test_an_example_without_a_reference_is_skipped_and_never_judged_by_nothing(tmp_path: Path, outputs: Any) -> None:
+    path = tmp_path / "examples.json"
+    path.write_text(json.dumps([{**LANGSMITH, "outputs": outputs}, {**LANGSMITH, "id": "e2", "attachments": {"x": {}}}]))
+    found = import_tasks(path)
+    assert [task.id for task in found.benchmark.tasks] == ["e2"]
+    assert list(found.skipped) == ["it has no reference outputs"]
+    assert any("attachments are left out" in each for each in found.remarks)
+
+
+@each_row(
+    ("kind", "message"),
+    [
+        ("deepeval", "input: this key is missing or empty; --map input=COLUMN says which column it is"),
+        ("langsmith", "inputs: there is no such column; where each input has a column of its own, import a table"),
+    ],
+)
+def test_a_table_with_other_columns_is_refused_with_the_way_to_name_them(tmp_path: Path, kind: str, message: str) -> None:
+    (tmp_path / "x.csv").write_text("question,answer\na,b\n")
+    with pytest.raises(InputError, match=message):
+        import_tasks(tmp_path / "x.csv", kind)
+
+
 def test_goldens_expect_tools_and_keep_their_context_to_themselves(tmp_path: Path) -> None:
     [task] = only(tmp_path, GOLDEN).benchmark.tasks
     assert task.expected is not None
