@@ -226,7 +226,7 @@ def check_simulators(scorings: Mapping[str, TaskScoring]) -> None:
 def benchmark_warnings(benchmark: Benchmark, request: EvaluateRequest) -> list[str]:
     """What is allowed but probably not intended."""
     imported = benchmark.metadata if _is_imported(benchmark) else {}
-    warnings = [*map(str, imported.get("warnings", ())), *unreviewed_note(benchmark.tasks)]
+    warnings = [*_not_imported(benchmark), *map(str, imported.get("warnings", ())), *unreviewed_note(benchmark.tasks)]
     warnings += _instead_of_built_in(benchmark, request)
     if benchmark.k > request.runs:
         more = "record more of them" if request.traces else "raise --runs"
@@ -249,11 +249,20 @@ def _instead_of_built_in(benchmark: Benchmark, request: EvaluateRequest) -> list
 
 
 def benchmark_notes(benchmark: Benchmark | None) -> list[str]:
-    """What reports should say of the benchmark: files of a suite that are not in it, and tasks nobody has reviewed."""
+    """What reports should say of the benchmark: files and entries that are not in it, and tasks nobody has reviewed."""
     if benchmark is None:
         return []
     imported = benchmark.metadata.get("notes", ()) if _is_imported(benchmark) else ()
-    return [*map(str, imported), *unreviewed_note(benchmark.tasks)]
+    return [*_not_imported(benchmark), *map(str, imported), *unreviewed_note(benchmark.tasks)]
+
+
+def _not_imported(benchmark: Benchmark) -> list[str]:
+    """How many entries of another program's file are no tasks, and why, where it was read with some skipped."""
+    skipped = benchmark.metadata.get("skipped") if "importedAs" in benchmark.metadata else None
+    if not isinstance(skipped, dict) or not skipped:
+        return []
+    reasons = "; ".join(f"{count} because {reason}" for reason, count in skipped.items())
+    return [f"not all entries of what was read as {benchmark.id} are tasks; skipped: {reasons}"]
 
 
 def _is_imported(benchmark: Benchmark) -> bool:

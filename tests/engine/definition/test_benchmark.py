@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from eval_skills.core.errors import InputError, UsageError
-from eval_skills.engine.definition.benchmark import resolve_benchmark, with_every_task
+from eval_skills.engine.definition.benchmark import benchmark_notes, benchmark_warnings, resolve_benchmark, with_every_task
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.evaluation.plan import make_plan
 from eval_skills.engine.evaluation.resume import resumed_plan
@@ -48,6 +48,20 @@ def test_a_log_of_inspect_has_no_tasks_for_a_skill(tmp_path: Path) -> None:
 def test_a_k_that_the_runs_cannot_reach_is_doubted(tmp_path: Path) -> None:
     [remark] = plan_remarks(tmp_path, {"k": 3})
     assert "stay unknown" in remark
+
+
+def test_entries_of_a_foreign_file_that_are_no_tasks_are_named_by_the_run_and_its_reports(tmp_path: Path) -> None:
+    (tmp_path / "tests.csv").write_text("q,__expected\na,x\nb,python: True\nc,is-sql\nd,python: False\n")
+    request = EvaluateRequest(tasks=str(tmp_path / "tests.csv"))
+    benchmark, _ = resolve_benchmark(request)
+    said = (
+        "not all entries of what was read as tests are tasks; skipped: 2 because its assertion python is code; "
+        "1 because its assertion is-sql has no equivalent here"
+    )
+    assert said in benchmark_warnings(benchmark, request)
+    assert said in benchmark_notes(benchmark)
+    (tmp_path / "tests.csv").write_text("q,__expected\na,x\n")
+    assert benchmark_notes(resolve_benchmark(request)[0]) == []
 
 
 def test_an_ordinary_benchmark_raises_no_doubt(tmp_path: Path) -> None:
