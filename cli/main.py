@@ -14,14 +14,17 @@ import warnings
 from collections.abc import Callable, Sequence
 from contextvars import copy_context
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from itertools import pairwise
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from eval_skills.cli.context import begin, briefly, current, printable
 from eval_skills.cli.streams import print_everywhere
 from eval_skills.core.errors import EvalSkillsError, RunError, StoreWarning, UsageError, UserError
 from eval_skills.core.text import excerpt
+
+if TYPE_CHECKING:
+    from cyclopts.exceptions import UnknownCommandError, UnknownOptionError
 
 _NEVER_BLANK = frozenset(
     {"--resume", "--skills", "--skills-dir", "--output-dir", "--benchmarks-dir", "--tasks", "--strategy", "--from", "--reports",
@@ -68,7 +71,7 @@ def call(arguments: Sequence[str]) -> int:
 def _call(arguments: Sequence[str]) -> int:
     with briefly():
         from cyclopts import CycloptsError
-        from cyclopts.exceptions import MissingArgumentError, UnknownOptionError, UnusedCliTokensError
+        from cyclopts.exceptions import MissingArgumentError, UnknownCommandError, UnknownOptionError, UnusedCliTokensError
 
         from eval_skills.cli.app import call_app, new_invocation
 
@@ -81,9 +84,12 @@ def _call(arguments: Sequence[str]) -> int:
     except UnusedCliTokensError as error:
         shown = ", ".join(map(repr, error.unused_tokens or ()))
         return _fail(UsageError(f"{shown}: this command takes no such argument; --help shows what it takes"), USAGE)
-    except (MissingArgumentError, UnknownOptionError) as error:
-        command = error.command_chain or ()
-        return _fail(error, USAGE, lambda text: _with_help(current().placed(text), command))
+    except UnknownCommandError as error:
+        return _fail(error, USAGE, partial(_command_here, error))
+    except UnknownOptionError as error:
+        return _fail(error, USAGE, partial(_option_here, error))
+    except MissingArgumentError as error:
+        return _fail(error, USAGE, partial(_with_help, error.command_chain or ()))
     except (CycloptsError, UserError) as error:
         return _fail(error, USAGE, current().placed)
     except RunError as error:
@@ -101,8 +107,27 @@ def _call(arguments: Sequence[str]) -> int:
         return _fail(error, UNFINISHED)
 
 
-def _with_help(text: str, command: Sequence[str]) -> str:
+def _command_here(error: UnknownCommandError, text: str) -> str:
+    """The text about a command that does not exist, with what another program's command of that name is called here."""
+    from eval_skills.cli.elsewhere import command_here
+
+    here = command_here(error.unused_tokens[0]) if error.unused_tokens and not error.command_chain else None
+    return current().placed(text) if here is None else f"{text.partition('. ')[0]}. {here}"
+
+
+def _option_here(error: UnknownOptionError, text: str) -> str:
+    """The text about an option that does not exist, with what another program's option of that name is called here."""
+    from eval_skills.cli.elsewhere import option_here
+
+    offered = {name for argument in error.argument_collection for name in argument.names}
+    here = option_here(error.token.keyword or error.token.value, offered)
+    said = text if here is None else f"{text.partition('. ')[0].rstrip('.')}. Here, {here}"
+    return _with_help(error.command_chain or (), said)
+
+
+def _with_help(command: Sequence[str], text: str) -> str:
     """The text about an option with where the command's options are listed, unless it suggests one already."""
+    text = current().placed(text)
     return text if "Did you mean" in text else f"{text.rstrip('.')}; see {' '.join(('eval-skills', *command, '--help'))}"
 
 

@@ -106,6 +106,14 @@ def test_p40_every_command_refuses(
     [
         pytest.param(["plan", "--zzz", "3"], "Unknown option: --zzz; see eval-skills plan --help", id="unknown-option"),
         pytest.param(["plan", "--task", "3"], "Unknown option: --task. Did you mean --tasks?", id="suggested"),
+        pytest.param(
+            ["eval", "--repeat=3"], "--repeat. Here, --runs N asks every task N times; see eval-skills eval --h", id="elsewhere"
+        ),
+        pytest.param(
+            ["find", "--sample-id", "3"], "Unknown option: --sample-id; see eval-skills find --help", id="not-here-either"
+        ),
+        pytest.param(["import", "x.yaml"], "Unknown command \"import\". 'benchmarks import' reads", id="command-elsewhere"),
+        pytest.param(["report", "import"], 'Unknown command "import". Available commands: ', id="not-a-subcommand"),
         pytest.param(["report", "convert"], "--input requires an argument; see eval-skills report convert --help", id="missing"),
         pytest.param(["--json", "nope"], 'Unknown command "nope". Available commands: ', id="json-unknown-command"),
         pytest.param(["--json", "report", "nope"], 'Unknown command "nope". Available commands: ', id="json-unknown-subcommand"),
