@@ -21,11 +21,17 @@ from eval_skills.scorers.score import InvalidScore, Score, as_score
 
 GIVEN = ("output", "expected", "task")
 
+_ALSO = {"outputs": "output", "reference_outputs": "expected", "inputs": "inputs", "input": "inputs"}
+"""What evaluators of LangSmith, openevals and autoevals call what they are given; ``inputs`` are those of the task."""
+
+_FEEDBACK = {"key", "score", "comment", "metadata"}
+"""The keys of what they return."""
+
 
 def function_scorer(name: str, function: Callable[..., Any]) -> ScorerEntry:
     """A function as the scorer `name`. It is called as ``function(output, expected, task)``, with as many of these as it takes:
     parameters of these names get what they are called, whatever their order, other required ones what is left, in this order, and
-    other optional ones keep their defaults.
+    other optional ones keep their defaults. The names that LangSmith has for them (`_ALSO`) mean the same.
 
     They are the answer (unwrapped, unless the expected value is an object), the expected value or None, and the task as its JSON
     object, all of them copies. It returns what the function of a custom scorer does, or a `Score`. A coroutine function runs on
@@ -39,15 +45,22 @@ def function_scorer(name: str, function: Callable[..., Any]) -> ScorerEntry:
     async def judged(response: SkillResponse, *, task: EvalTask) -> Score:
         expected = task.expected_value
         output = response.output if isinstance(expected, dict) else unwrapped(response.output)
-        given = deepcopy(dict(zip(GIVEN, (output, expected, task.to_json()), strict=True)))  # a function may change what it gets
-        args, options = arguments.filled_with(given)
-        found = as_score(await _called(name, functools.partial(function, *args, **options)))
+        given = {"output": output, "expected": expected, "task": task.to_json(), "inputs": task.input_data}
+        args, options = arguments.filled_with(deepcopy(given))  # a function may change what it gets
+        found = as_score(_as_ours(await _called(name, functools.partial(function, *args, **options))))
         if found is None:
             raise InvalidScore(f"{name} returned None; return a number, true or false, an object, or a Score")
         return found
 
     vars(judged)["__wrapped__"] = _code_of(function)  # whose file a run records
     return ScorerEntry(name, (), judged, Options({"task": Option("task", True, EvalTask)}), own=function)
+
+
+def _as_ours(result: object) -> object:
+    """Feedback of LangSmith as an object of ours: its comment is the reason; its key is left out, as the function has a name."""
+    if not isinstance(result, Mapping) or "key" not in result or not result.keys() <= _FEEDBACK:
+        return result
+    return {"score": result.get("score"), "reason": result.get("comment")}
 
 
 def _code_of(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -94,7 +107,7 @@ async def _returned(name: str, function: functools.partial[Any]) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class _Arguments:
-    """How a function with these `parameters` is called: `filled` says which of `GIVEN` a parameter gets, by its name."""
+    """How a function with these `parameters` is called: `filled` says what a parameter gets, by its name."""
 
     parameters: tuple[inspect.Parameter, ...]
     filled: Mapping[str, str]
@@ -113,9 +126,10 @@ class _Arguments:
             raise UsageError(f"evaluator {name}: its parameters are not known; {valid}: wrap it in a function") from None
         fixed = function.keywords if isinstance(function, functools.partial) else {}
         single = [each for each in parameters if each.kind not in _ANY_NUMBER and each.name not in fixed]
-        named = {each.name: each.name for each in single if each.name in GIVEN}
+        known = {**dict(zip(GIVEN, GIVEN, strict=True)), **_ALSO}
+        named = {each.name: known[each.name] for each in single if each.name in known}
         others = [each for each in single if each.name not in named and each.default is each.empty]
-        left = [each for each in GIVEN if each not in named]
+        left = [each for each in GIVEN if each not in named.values()]
         by_name = [each.name for each in others if each.kind is each.KEYWORD_ONLY]
         takes_more = any(each.kind is each.VAR_POSITIONAL for each in parameters)
         if by_name or len(others) > len(left) or not (named or others or takes_more):
@@ -129,7 +143,7 @@ class _Arguments:
         takes_more = any(each.kind is each.VAR_POSITIONAL for each in self.parameters)
         for each in self.parameters:
             if each.kind is each.VAR_POSITIONAL:
-                args += [value for name, value in given.items() if name not in self.filled.values()]
+                args += [given[name] for name in GIVEN if name not in self.filled.values()]
             elif each.name in self.filled:
                 value = given[self.filled[each.name]]
                 if skipped or each.kind is each.KEYWORD_ONLY:

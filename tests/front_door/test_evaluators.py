@@ -98,6 +98,10 @@ def test_it_gets_as_many_of_answer_expectation_and_task_as_it_takes() -> None:
         pytest.param(lambda output, strict=1, /, expected="": [output, strict, expected], ["o", 1, "e"], id="by-place-alone"),
         pytest.param(lambda output, strict=1, *rest: [output, strict, rest[0]], ["o", 1, "e"], id="any-number-behind"),
         pytest.param(lambda output, **more: [output, more], ["o", {}], id="any-names"),
+        pytest.param(lambda inputs, outputs, reference_outputs: [inputs, outputs, reference_outputs], ["i", "o", "e"], id="ls"),
+        pytest.param(lambda *, outputs, reference_outputs=None, **more: [outputs, reference_outputs], ["o", "e"], id="openevals"),
+        pytest.param(lambda input, output, expected=0: [input, output, expected], ["i", "o", "e"], id="autoevals"),  # noqa: A006
+        pytest.param(lambda reference_outputs, answer, rest: [reference_outputs, answer, rest["id"]], ["e", "o", "t"], id="one"),
     ],
 )
 def test_a_parameter_gets_what_it_is_called_and_an_option_keeps_its_default(function: Any, given: list[Any]) -> None:
@@ -108,8 +112,16 @@ def test_a_parameter_gets_what_it_is_called_and_an_option_keeps_its_default(func
         seen.extend(function(*args, **options))
         return True
 
-    es.score("o", {"id": "t", "expected": "e", "evaluator": judge})
+    es.score("o", {"id": "t", "input": "i", "expected": "e", "evaluator": judge})
     assert seen == given
+
+
+def test_feedback_as_langsmith_has_it_is_a_score_with_a_reason() -> None:
+    def judge(outputs: str, reference_outputs: str) -> dict[str, Any]:
+        return {"key": "near", "score": 0.5, "comment": f"{outputs} is not {reference_outputs}", "metadata": None}
+
+    found = es.score("o", {"expected": "e", "evaluator": judge})
+    assert (found.status, found.score, [each.message for each in found.reasons]) == ("fail", 0.5, ["o is not e"])
 
 
 def test_a_partial_function_keeps_what_it_has() -> None:
