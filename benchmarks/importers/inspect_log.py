@@ -42,12 +42,13 @@ def log_entries(source: Source) -> list[Row]:
         source.name = task
     first: dict[str, Row] = {}
     epochs: dict[tuple[str, int], Row] = {}
-    unscored = 0
+    unscored = invalidated = 0
     for row in source.listed("samples"):
         try:
             source.runs.append(recorded_run(row, skill))
         except Skip:
-            unscored += 1
+            invalidated += row.has("invalidation")
+            unscored += not row.has("invalidation")
         name, epoch = row.text("id"), row.data.get("epoch", 1)
         before = first.setdefault(name, row)
         if before.data["id"] != row.data["id"]:
@@ -61,10 +62,23 @@ def log_entries(source: Source) -> list[Row]:
     scorers = next((list(_scores(row)) for row in first.values() if row.has("scores")), [])
     if len(scorers) > 1:
         source.say(f"several scorers judged ({', '.join(scorers)}); a run passes where {scorers[0]} gave 1")
+    if invalidated:
+        source.say(f"{invalidated:,} of the samples' epochs were invalidated in Inspect and are not among the recorded runs")
+    if reducers := [each for each in _reducers(source.document) if each != "mean"]:
+        source.say(
+            f"Inspect reduced the epochs of a sample by {', '.join(reducers)}: that is left out, each epoch counts as a run"
+        )
     if unscored:
         source.say(f"{unscored:,} of the samples' epochs were not scored by Inspect and are not among the recorded runs")
     source.say("its tasks are for these recorded runs: a run passes where Inspect's scorer gave it the full score")
     return list(first.values())
+
+
+def _reducers(document: dict[str, Any]) -> list[str]:
+    """How Inspect made one score of a sample's epochs, as the log names it."""
+    config = document["eval"].get("config")
+    named = config.get("epochs_reducer") if isinstance(config, dict) else None
+    return [str(each) for each in named] if isinstance(named, list) else []
 
 
 def log_task(row: Row, source: Source) -> Task:
@@ -74,7 +88,7 @@ def log_task(row: Row, source: Source) -> Task:
         Skip: none of its epochs is among the recorded runs.
     """
     if all(run["taskId"] != row.text("id") for run in source.runs):
-        raise Skip("Inspect did not score it")
+        raise Skip("it was invalidated in Inspect" if row.has("invalidation") else "Inspect did not score it")
     asked: dict[str, Any] = {"input": row.data.get("input")}
     if row.has("choices"):
         asked["choices"] = row.data["choices"]
@@ -91,9 +105,11 @@ def recorded_run(row: Row, skill: str) -> dict[str, Any]:
     """The line of a trace file for one epoch of a sample.
 
     Raises:
-        Skip: it was not scored.
+        Skip: it was not scored, or was invalidated.
         InputError: it is malformed.
     """
+    if row.has("invalidation"):
+        raise Skip("it was invalidated in Inspect")
     epoch = row.data.get("epoch", 1)
     if not isinstance(epoch, int) or isinstance(epoch, bool) or epoch < 1:
         raise row.refusal(f"expected a whole number from 1, got {excerpt(epoch, 80)}", "epoch")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 from eval_skills.benchmarks.importers.accepted import LETTERS, choice_task, one_of, right_choice
@@ -183,6 +184,10 @@ def inspect_task(row: Row, source: Source) -> Task:
     ids = {"id": row.text("id")} if row.has("id") else {}
     metadata = {"metadata": row.mapping("metadata")} if row.has("metadata") else {}
     if row.has("choices"):
+        if isinstance(target := row.data.get("target"), list) and target:
+            if len(target) > 1:
+                raise Skip("several of its choices are right at once")
+            row = replace(row, data={**row.data, "target": target[0]})
         texts = row.texts("choices")
         if len(texts) > len(LETTERS):
             raise row.refusal(f"at most {len(LETTERS)} choices have a letter; there are {len(texts)}", "choices")

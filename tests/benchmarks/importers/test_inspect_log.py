@@ -147,6 +147,19 @@ def test_several_values_of_one_scorer_are_as_many_scorers(tmp_path: Path) -> Non
     assert "several scorers judged (match.a, match.b); a run passes where match.a gave 1" in found.remarks
 
 
+def test_invalidated_samples_are_no_runs_and_a_reducer_is_said_to_be_left_out(tmp_path: Path) -> None:
+    invalid = {"invalidation": {"author": "ann", "reason": "wrong target"}}
+    samples = [sample("a", 1, "C"), sample("a", 2, "C", **invalid), sample("b", 1, "C", **invalid)]
+    about = {**HEADER["eval"], "config": {"epochs": 2, "epochs_reducer": ["mean", "at_least_2"]}}  # type: ignore[dict-item]
+    found = import_tasks(zipped(tmp_path, *samples, header={**HEADER, "eval": about}))
+    assert [(run["taskId"], run["runIndex"]) for run in found.runs] == [("a", 0)]
+    assert list(found.skipped) == ["it was invalidated in Inspect"]
+    said = " ".join(found.remarks)
+    assert "2 of the samples' epochs were invalidated in Inspect" in said
+    assert "by at_least_2: that is left out" in said
+    assert "were not scored" not in said
+
+
 def test_a_log_that_did_not_end_in_success_is_remarked(tmp_path: Path) -> None:
     found = import_tasks(zipped(tmp_path, sample(1, 1, "C"), header=HEADER | {"status": "error"}))
     assert any(remark.startswith('Inspect\'s own run ended as "error"') for remark in found.remarks), found.remarks

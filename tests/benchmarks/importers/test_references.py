@@ -95,6 +95,17 @@ def test_a_table_with_other_columns_is_refused_with_the_way_to_name_them(tmp_pat
         import_tasks(tmp_path / "x.csv", kind)
 
 
+def test_a_sample_of_which_several_choices_are_right_is_skipped_alone(tmp_path: Path) -> None:
+    asked = {"input": "Which?", "choices": ["a", "b", "c"]}
+    (tmp_path / "x.json").write_text(
+        json.dumps([asked | {"target": ["A", "C"]}, asked | {"target": ["B"]}, asked | {"target": "B"}])
+    )
+    found = import_tasks(tmp_path / "x.json", "inspect")
+    assert list(found.skipped.items()) == [("several of its choices are right at once", (f"{tmp_path}/x.json: [0]",))]
+    one, other = found.benchmark.tasks
+    assert one.evaluator == other.evaluator
+
+
 def test_goldens_expect_tools_and_keep_their_context_to_themselves(tmp_path: Path) -> None:
     [task] = only(tmp_path, GOLDEN).benchmark.tasks
     assert task.expected is not None
