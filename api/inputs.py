@@ -13,7 +13,8 @@ from eval_skills.adapters.python.host.errors import NotJson, a_type
 from eval_skills.adapters.python.object_skill import UNVERSIONED, ObjectSkill, has_method, is_runnable
 from eval_skills.api.evaluators import OwnEvaluators
 from eval_skills.api.options import asking
-from eval_skills.core.documents.loading import check_path, read_document, validate
+from eval_skills.benchmarks import is_read_as_tasks
+from eval_skills.core.documents.loading import check_path, validate
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.models import Benchmark, EvalTask, ExpectedOutput, Model, Skill
 from eval_skills.core.models.base import known_keys
@@ -141,7 +142,7 @@ def read_tasks(given: Any, evaluator: str, own: OwnEvaluators) -> GivenTasks:
         check_path(
             os.fspath(given), "tasks", "give the path of a benchmark or tasks file, the id of a benchmark, or a list of dicts"
         )
-        return GivenTasks(fields={"tasks" if _holds_a_list(Path(given)) else "benchmark": str(given)})
+        return GivenTasks(fields={"tasks" if is_read_as_tasks(Path(given)) else "benchmark": str(given)})
     if isinstance(given, Mapping) and "tasks" in given:
         return GivenTasks(validate(Benchmark, {**given, "tasks": _tasks(given["tasks"], evaluator, own)}))
     listed = [given] if isinstance(given, Mapping | EvalTask) else given
@@ -172,11 +173,6 @@ def _hint(given: Mapping[str, Any], path: str) -> str:
     if not path and "expected" in given and given["expected"] is None:
         return "; an expected of None counts as not given: where None is the right answer, write expectedOutput: {'value': None}"
     return ""
-
-
-def _holds_a_list(path: Path) -> bool:
-    is_document = path.is_file() and path.suffix.lower() in {".json", ".yaml", ".yml"}
-    return is_document and isinstance(read_document(path), list)
 
 
 def _tasks(given: Any, evaluator: str, own: OwnEvaluators) -> list[EvalTask]:

@@ -1,7 +1,7 @@
 """What is asked of skills: built-in benchmarks, and the loader of these and of one's own."""
 
 from eval_skills.benchmarks.filtering import count_complexity, count_tags, filter_tasks
-from eval_skills.benchmarks.loader import checked_benchmark, load_benchmark, load_benchmark_or_tasks, load_tasks
+from eval_skills.benchmarks.loader import checked_benchmark, is_read_as_tasks, load_benchmark, load_benchmark_or_tasks, load_tasks
 from eval_skills.benchmarks.locations import benchmark_folder, builtin_ids, known_ids
 
 __all__ = [
@@ -11,6 +11,7 @@ __all__ = [
     "count_complexity",
     "count_tags",
     "filter_tasks",
+    "is_read_as_tasks",
     "known_ids",
     "load_benchmark",
     "load_benchmark_or_tasks",

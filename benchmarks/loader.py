@@ -86,13 +86,25 @@ def load_tasks(
     file = Path(path)
     if not file.exists():
         refuse_dataset(path)
-    if columns or file.is_dir() or file.suffix.lower() in (*TABLE_SUFFIXES, *WORKBOOKS, LOG_SUFFIX):
+    if columns or file.is_dir() or _is_table(file):
         return _taken(file, columns, settings, scorings)
     if (benchmark := _listed(file)) is None:
         read = _imported if not holds_lines(file) and is_case(read_document(file)) else partial(_taken, columns=columns)
         return read(file, settings=settings, scorings=scorings)
     _check_tasks(benchmark, file, settings, scorings)
     return benchmark
+
+
+def is_read_as_tasks(file: Path) -> bool:
+    """Whether `load_tasks` reads this file and `load_benchmark` does not: a list of tasks, a table, another program's suite."""
+    if not file.is_file():
+        return False
+    if _is_table(file) or holds_lines(file):
+        return True
+    if file.suffix.lower() not in (".json", ".yaml", ".yml"):
+        return False
+    document = read_document(file)
+    return isinstance(document, list) or (not is_case(document) and _is_foreign(document))
 
 
 def load_benchmark_or_tasks(id_or_path: str | Path, *, benchmarks_dir: Path | None = None) -> Benchmark:
@@ -159,11 +171,22 @@ def _asks_a_model(settings: ScoringSettings) -> bool:
 
 def _written(file: Path) -> Benchmark | None:
     """The benchmark in a file; None where that holds a test case of EvalView's."""
+    if _is_table(file) or holds_lines(file):
+        raise InputError(f"it is a table or list of tasks, and no benchmark; {_AS_TASKS}", source=file)
     document = read_document(file)
     if isinstance(document, list):
         what = "it is a list of tasks, and a benchmark is an object with id, name, version and tasks"
-        raise InputError(f"{what}; write one around the list, or give it to eval, run or rescore with --tasks", source=file)
+        raise InputError(f"{what}; write one around the list, or {_AS_TASKS}", source=file)
+    if not is_case(document) and _is_foreign(document):
+        raise InputError(f"it is a file of another program, and no benchmark; {_AS_TASKS}", source=file)
     return None if is_case(document) else _validated(document, file)
+
+
+_AS_TASKS = "give it to eval, run or rescore with --tasks"
+
+
+def _is_table(file: Path) -> bool:
+    return file.suffix.lower() in (*TABLE_SUFFIXES, *WORKBOOKS, LOG_SUFFIX)
 
 
 def _listed(file: Path) -> Benchmark | None:

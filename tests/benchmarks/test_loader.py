@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from eval_skills.benchmarks import filter_tasks, load_benchmark, load_tasks
+from eval_skills.benchmarks import filter_tasks, is_read_as_tasks, load_benchmark, load_tasks
 from eval_skills.core.errors import InputError, UserError
 from eval_skills.core.models import Benchmark
 from tests.tables import each_row
@@ -139,6 +139,41 @@ def test_a_task_array_is_no_benchmark_and_where_it_belongs_is_said(tmp_path: Pat
     file.write_text(json.dumps([ADDITION]))
     with pytest.raises(InputError, match="write one around the list, or give it to eval, run or rescore with --tasks"):
         load_benchmark(file)
+
+
+@each_row(
+    ("name", "text", "message"),
+    [
+        (
+            "t.csv",
+            "input,expected\n1,2\n",
+            "it is a table or list of tasks, and no benchmark; give it to eval, run or rescore with",
+        ),
+        (
+            "t.jsonl",
+            json.dumps(ADDITION),
+            "it is a table or list of tasks, and no benchmark; give it to eval, run or rescore with",
+        ),
+        (
+            "p.yaml",
+            "{prompts: [x], tests: [{assert: [{type: contains, value: a}]}]}",
+            "it is a file of another program, and no b",
+        ),
+    ],
+)
+def test_what_is_read_as_tasks_is_no_benchmark_and_where_it_belongs_is_said(
+    tmp_path: Path, name: str, text: str, message: str
+) -> None:
+    (tmp_path / name).write_text(text)
+    with pytest.raises(InputError, match=message):
+        load_benchmark(tmp_path / name)
+    assert is_read_as_tasks(tmp_path / name)
+    assert len(load_tasks(tmp_path / name).tasks) == 1
+
+
+def test_a_benchmark_is_not_read_as_tasks(tmp_path: Path) -> None:
+    assert not is_read_as_tasks(_write(tmp_path / "b.json", _benchmark(ADDITION)))
+    assert not is_read_as_tasks(tmp_path)
 
 
 def test_weights_of_a_whole_benchmark_are_refused_with_their_places(tmp_path: Path) -> None:

@@ -193,6 +193,9 @@ def test_tasks_may_be_a_file(tmp_path: Path, as_path: type) -> None:
     file = tmp_path / "tasks.json"
     file.write_text(json.dumps([{"id": "a", "inputData": "x", "expectedOutput": {"value": "X"}}]))
     assert es.evaluate(upper, as_path(file)).completion == 1
+    table = tmp_path / "tasks.csv"
+    table.write_text("input,expected\nx,X\ny,Y\n")
+    assert [item.status for item in es.evaluate(upper, as_path(table)).items] == ["pass", "pass"]
 
 
 @pytest.mark.parametrize(
