@@ -69,8 +69,7 @@ def promptfoo_entries(source: Source) -> list[Row]:
     """Every test, with the default test in it; a variable that is a list makes a test for each of its values."""
     config = source.document if isinstance(source.document, dict) else {}
     default = _default(config, source)
-    if config.get("scenarios"):
-        source.say("scenarios are not imported; write them as tests")
+    _say_of_the_whole(config, source)
     found = (
         [row if row.data.keys() & {"vars", "assert"} else _test_of_table(row) for row in source.rows]
         if source.rows
@@ -80,6 +79,28 @@ def promptfoo_entries(source: Source) -> list[Row]:
     if (count := sum(math.prod(map(len, _several(row).values())) for row in merged)) > _MOST_TESTS:
         raise InputError(f"the lists of variables make {count:,} tests; at most {_MOST_TESTS:,} are read", source=source.path)
     return [made for row in merged for made in _combinations(row)]
+
+
+def _say_of_the_whole(config: Mapping[str, Any], source: Source) -> None:
+    """Say what of a configuration is left out, beside providers, which skills take the place of."""
+    if config.get("scenarios"):
+        if not config.get("tests"):
+            raise InputError("scenarios are not imported; write them as tests", source=source.path, path="scenarios")
+        source.say("scenarios are not imported; write them as tests")
+    if config.get("extensions"):
+        source.say("extensions are not run: what they change in tests and answers is left out")
+    if any("transform" in each for each in _provider_options(config)):
+        source.say("transform of a provider is left out: the skill must give the answer that the assertions expect")
+    options = [config.get("evaluateOptions"), config.get("commandLineOptions")]
+    if repeat := next((each["repeat"] for each in options if isinstance(each, dict) and each.get("repeat", 1) != 1), None):
+        source.say(f"repeat: {excerpt(repeat, 20)} is left out: --runs says how often a task is asked")
+
+
+def _provider_options(config: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The options of each provider that has some: ``{id: x, transform: …}`` or ``{x: {transform: …}}``."""
+    given = config.get("providers", config.get("targets"))
+    found = [each for each in (given if isinstance(given, list) else [given]) if isinstance(each, dict)]
+    return [*found, *(part for each in found for part in each.values() if isinstance(part, dict))]
 
 
 def promptfoo_task(row: Row, source: Source) -> Task:
@@ -299,10 +320,22 @@ def _merged(row: Row, default: Mapping[str, Any], config: Mapping[str, Any]) -> 
     asserts = [default.get("assert") or [], row.data.get("assert") or []]
     if wrong := next((each for each in asserts if not isinstance(each, list)), None):
         raise row.refusal(f"expected a list of assertions, got {excerpt(wrong, 80)}", "assert")
+    asserts = [[_from_template(each, config) for each in part] for part in asserts]
     if _options(row).get("disableDefaultAsserts") is True:
         asserts[0] = []
     test |= {"assert": [*asserts[0], *asserts[1]], "defaults": len(asserts[0])}
     return Row(row.place, test)
+
+
+def _from_template(assertion: Any, config: Mapping[str, Any]) -> Any:
+    """An assertion, or the one under ``assertionTemplates`` that it refers to, with what it says itself."""
+    if not isinstance(assertion, dict) or not isinstance(reference := assertion.get("$ref"), str):
+        return assertion
+    name = reference.removeprefix("#/assertionTemplates/")
+    templates = config.get("assertionTemplates")
+    if name == reference or not isinstance(templates, dict) or not isinstance(template := templates.get(name), dict):
+        return assertion
+    return {**template, **{key: value for key, value in assertion.items() if key != "$ref"}}
 
 
 def _several(row: Row) -> dict[str, list[Any]]:

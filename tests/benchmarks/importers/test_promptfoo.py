@@ -240,6 +240,37 @@ def test_a_list_is_one_value_where_lists_are_not_expanded(tmp_path: Path) -> Non
     assert task.input_data == {**variables, "prompt": 'Greet ["Ann","Bo"]'}
 
 
+def test_what_is_left_out_of_a_configuration_is_said(tmp_path: Path) -> None:
+    found = suite(
+        tmp_path,
+        asserting(A),
+        extensions=["file://hook.js:beforeEach"],
+        evaluateOptions={"repeat": 3},
+        providers=["echo", {"openai:x": {"transform": "output.text"}}],
+        scenarios=[{"config": [], "tests": []}],
+    )
+    said = ["scenarios are not", "extensions are not run", "transform of a provider", "repeat: 3 is left out: --runs"]
+    assert [part in remark for part, remark in zip(said, found.remarks, strict=True)] == [True] * 4
+    assert suite(tmp_path, asserting(A), evaluateOptions={"maxConcurrency": 2}, providers=[{"id": "x"}]).remarks == ()
+
+
+def test_an_assertion_may_be_a_template_of_the_configuration(tmp_path: Path) -> None:
+    templates = {"polite": {"type": "contains", "value": "{{name}}", "weight": 2}}
+    reference = {"$ref": "#/assertionTemplates/polite", "metric": "tone"}
+    [task] = suite(tmp_path, asserting(reference), assertionTemplates=templates).benchmark.tasks
+    assert [each.model_dump(by_alias=True) for each in task.evaluators or []] == [
+        {"type": "regex", "patterns": ["Ann"], "weight": 2.0, "name": "tone"}
+    ]
+    with pytest.raises(InputError, match=r"tests\[0\]\.assert\[0\]: expected an object with a type"):
+        suite(tmp_path, asserting({"$ref": "#/assertionTemplates/rude"}), assertionTemplates=templates)
+
+
+def test_scenarios_alone_are_refused_by_their_name(tmp_path: Path) -> None:
+    (tmp_path / "promptfooconfig.yaml").write_text("{prompts: [x], providers: [echo], scenarios: [{config: [], tests: []}]}")
+    with pytest.raises(InputError, match="scenarios: scenarios are not imported; write them as tests"):
+        import_tasks(tmp_path / "promptfooconfig.yaml", "promptfoo")
+
+
 def test_what_is_left_out_of_a_test_is_said(tmp_path: Path) -> None:
     found = suite(tmp_path, asserting(A, options={"rubricPrompt": "x"}, provider="openai:x", providerOutput="Hi"))
     said = ["provider and rubricPrompt of judges", "provider of a test", "(providerOutput) are left out"]
