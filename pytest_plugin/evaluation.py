@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from tempfile import gettempdir
@@ -54,14 +55,18 @@ class Evaluator:
         return report
 
     def run(self, plan: RunPlan) -> SkillReport:
-        """Carry out a plan of one skill.
+        """Carry out a plan of one skill. What of a foreign file is not among its tasks is a warning: pytest lists those of tests
+        that pass, too.
 
         Raises:
             EvalSkillsError: its results cannot be written, or a limit of the run leaves items without one.
         """
         from eval_skills.api.options import in_python
+        from eval_skills.engine.definition.benchmark import not_imported
         from eval_skills.engine.evaluation.in_process import evaluate_in_process
 
+        for sentence in not_imported(plan.benchmark):
+            warnings.warn(sentence, pytest.PytestWarning, stacklevel=1)
         summary = evaluate_in_process(_landing(plan, self._folders))
         if summary.stop_line is not None:
             raise RunError(f"{in_python(summary.stop_line)}; raise the limit")

@@ -226,7 +226,7 @@ def check_simulators(scorings: Mapping[str, TaskScoring]) -> None:
 def benchmark_warnings(benchmark: Benchmark, request: EvaluateRequest) -> list[str]:
     """What is allowed but probably not intended."""
     imported = benchmark.metadata if _is_imported(benchmark) else {}
-    warnings = [*_not_imported(benchmark), *map(str, imported.get("warnings", ())), *unreviewed_note(benchmark.tasks)]
+    warnings = [*not_imported(benchmark), *map(str, imported.get("warnings", ())), *unreviewed_note(benchmark.tasks)]
     warnings += _instead_of_built_in(benchmark, request)
     if benchmark.k > request.runs:
         more = "record more of them" if request.traces else "raise --runs"
@@ -253,10 +253,10 @@ def benchmark_notes(benchmark: Benchmark | None) -> list[str]:
     if benchmark is None:
         return []
     imported = benchmark.metadata.get("notes", ()) if _is_imported(benchmark) else ()
-    return [*_not_imported(benchmark), *map(str, imported), *unreviewed_note(benchmark.tasks)]
+    return [*not_imported(benchmark), *map(str, imported), *unreviewed_note(benchmark.tasks)]
 
 
-def _not_imported(benchmark: Benchmark) -> list[str]:
+def not_imported(benchmark: Benchmark) -> list[str]:
     """How many entries of another program's file are no tasks, and why, where it was read with some skipped."""
     skipped = benchmark.metadata.get("skipped") if "importedAs" in benchmark.metadata else None
     if not isinstance(skipped, dict) or not skipped:

@@ -40,6 +40,25 @@ def test_unrelated():
 """
 
 
+def test_entries_of_a_foreign_file_that_are_no_tasks_are_a_warning_of_the_test_that_passes(project: Project) -> None:
+    pytester = project(right="4")
+    (pytester.path / "tests.csv").write_text("q,__expected\na,4\nb,python: True\n")
+    pytester.makepyfile("""
+import pytest
+
+def test_fixture(eval_skill):
+    assert eval_skill("skill", tasks="tests.csv").summary.runs == 1
+
+@pytest.mark.eval_skills(skill="skill", tasks="tests.csv", min_completion=0)
+def test_marked(): ...
+""")
+    result = pytester.runpytest_inprocess("-p", "no:randomly", "-W", "default::pytest.PytestWarning")
+    result.assert_outcomes(passed=2, xfailed=1)
+    said = "not all entries of what was read as tests are tasks; skipped: 1 because its assertion python is code"
+    assert result.stdout.str().count(said) == 1
+    result.stdout.fnmatch_lines(["*::test_fixture", "*::test_marked*", f"*{said}"])
+
+
 @pytest.mark.slow
 def test_a_failed_assertion_is_explained_where_pytest_and_junit_show_it(project: Project) -> None:
     pytester = project(right="4", wrong="5", broken="\x1b[31mno such tool")
