@@ -80,7 +80,7 @@ def file_leaves(path: Path, model: type[Config] = Config) -> dict[Leaf, Any]:
     """What a configuration file says, its values unchecked. An empty file, or one of comments only, says nothing.
 
     Raises:
-        ConfigError: the file cannot be read, is not a mapping, or holds an unknown key.
+        ConfigError: the file cannot be read, is not a mapping, is promptfoo's, or holds an unknown key.
     """
     try:
         document = read_document(path)
@@ -88,6 +88,8 @@ def file_leaves(path: Path, model: type[Config] = Config) -> dict[Leaf, Any]:
         raise ConfigError(str(error)) from None
     if not isinstance(document, dict | None):
         raise ConfigError(f"{path}: a configuration is a mapping of keys to values; this is a {type(document).__name__}")
+    if document and document.keys() & {"prompts", "providers", "targets", "defaultTest"}:
+        raise ConfigError(f"{path}: this is a configuration of promptfoo, and none of ours; its tests are read with --tasks")
     try:
         leaves = flatten(document or {}, model=model)
     except ConfigError as error:
