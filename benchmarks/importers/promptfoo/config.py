@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from eval_skills.benchmarks.importers.promptfoo.asserts import OWN_MODELS, scored_by, share
-from eval_skills.benchmarks.importers.promptfoo.templates import MoreThanVariables, rendered, rendered_prompt, resolved
+from eval_skills.benchmarks.importers.promptfoo.templates import MoreThanVariables, rendered, rendered_prompt, resolved, spelled
 from eval_skills.benchmarks.importers.rows import Row, Skip, Task
 from eval_skills.benchmarks.importers.source import Source
 from eval_skills.benchmarks.importers.tables import TEXT_SUFFIXES, read_table
@@ -48,6 +48,7 @@ _FILE = re.compile(
 )
 """A prompt that is the name of a file or a program, or that another service keeps (``maybeFilePath`` in its ``src/prompts``)."""
 
+_HISTORY = re.compile(r"\b_conversation\b")
 _SEVERAL = "there is not one text that is the prompt: none is asked, the variables are; a skill for each prompt compares them"
 _TWICE = "a variable named prompt is asked in place of the prompt that it is part of"
 _RESERVED = re.compile(
@@ -112,6 +113,8 @@ def promptfoo_task(row: Row, source: Source) -> Task:
         raise Skip("it transforms the answer with code")
     if options.get("transformVars"):
         raise Skip("it transforms its variables with code")
+    if _is_of_a_conversation(row, options):
+        raise Skip("it is part of a conversation, which promptfoo's prompt or provider carries on")
     if row.has("assertScoringFunction"):
         raise Skip("its score is computed by code")
     variables = _variables(row)
@@ -130,6 +133,15 @@ def promptfoo_task(row: Row, source: Source) -> Task:
 def _options(row: Row) -> dict[str, Any]:
     options = row.data.get("options")
     return options if isinstance(options, dict) else {}
+
+
+def _is_of_a_conversation(row: Row, options: Mapping[str, Any]) -> bool:
+    """Whether a test is a turn that sees those before it (``_conversation`` in a prompt), or has a simulated user."""
+    provider = row.data.get("provider")
+    named = provider.get("id") if isinstance(provider, dict) else provider
+    if isinstance(named, str) and named.startswith("promptfoo:simulated-user"):
+        return True
+    return bool(_HISTORY.search(spelled(row.data["prompts"]))) and not options.get("disableConversationVar")
 
 
 def _remark(row: Row, options: Mapping[str, Any], source: Source) -> None:

@@ -240,6 +240,14 @@ def test_a_list_is_one_value_where_lists_are_not_expanded(tmp_path: Path) -> Non
     assert task.input_data == {**variables, "prompt": 'Greet ["Ann","Bo"]'}
 
 
+def test_turns_that_see_those_before_them_are_no_tasks_of_their_own(tmp_path: Path) -> None:
+    prompt = "{% for turn in _conversation %}{{turn.output}}{% endfor %}{{name}}"
+    found = suite(tmp_path, asserting(A), asserting(A, options={"disableConversationVar": True}), prompts=[prompt])
+    assert [task.id for task in found.benchmark.tasks] == ["test-1"]
+    assert list(found.skipped) == ["it is part of a conversation, which promptfoo's prompt or provider carries on"]
+    assert len(suite(tmp_path, asserting(A, vars={"my_conversation": "x"}), prompts=["{{my_conversation}}"]).benchmark.tasks) == 1
+
+
 def test_what_is_left_out_of_a_configuration_is_said(tmp_path: Path) -> None:
     found = suite(
         tmp_path,
@@ -428,6 +436,7 @@ async def test_a_cell_says_what_it_says_there(tmp_path: Path, cell: str, right: 
         (asserting({"type": "contains", "value": "a"}, options={"transform": "output.x"}), "transforms the answer with code"),
         (asserting(A, options={"transformVars": "vars"}), "it transforms its variables with code"),
         ({"path": "file://gen.py:create", "config": {"n": 20}}, "a program makes its tests"),
+        (asserting(A, provider={"id": "promptfoo:simulated-user", "config": {"maxTurns": 3}}), "it is part of a conversation"),
         (asserting(), "it has no assertions"),
         ({"vars": "file://vars.yaml", "assert": []}, "its variables are read from a file"),
     ],
