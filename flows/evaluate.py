@@ -26,9 +26,9 @@ from eval_skills.engine.evaluation.cluster.ray import RayExecutor
 from eval_skills.engine.evaluation.executor import ItemExecutor, LocalExecutor
 from eval_skills.engine.evaluation.observer import observed_runs
 from eval_skills.engine.evaluation.plan import Item, RunPlan
-from eval_skills.engine.evaluation.resume import journal_of, rest_of
+from eval_skills.engine.evaluation.resume import rest_of
 from eval_skills.engine.evaluation.rounds import ItemBatch, Ran, Rounds, batches_of
-from eval_skills.engine.evaluation.session import RunRef, RunSession
+from eval_skills.engine.evaluation.session import RunRef, RunSession, journal_of
 from eval_skills.engine.evaluation.spending import record_stop
 from eval_skills.engine.evaluation.summary import RunSummary, context_of, partial_reports, summary_of, with_duration
 from eval_skills.engine.skill_effect.experiment import Experiment, effect_of_reports, experiment_in

@@ -111,3 +111,9 @@ def _prune_mirror(path: Path, run_ids: list[str]) -> None:
         raise RunError(
             f"cannot write {path}: {error}; end what else uses it; it has items of {len(run_ids)} runs that the store has not"
         ) from None
+
+
+def refuse_pruned(store: Store, run_id: str) -> None:
+    """Raises UsageError where the items of a finished run were deleted: nothing of it can be gone on with."""
+    if (pruned := pruned_words(store, run_id)) is not None:
+        raise UsageError(f"{pruned}; start a new run without --resume")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,11 +14,11 @@ from eval_skills.core.documents.loading import validate_known
 from eval_skills.core.errors import UsageError
 from eval_skills.core.models import Model
 from eval_skills.core.models.base import collection_paused
-from eval_skills.core.store import Journal, Manifest, Store
+from eval_skills.core.store import Manifest, Store
 from eval_skills.core.store.files import RunLock, once_free
 from eval_skills.core.store.journal import ItemKey
 from eval_skills.core.store.newer import newer_remarks
-from eval_skills.core.store.retention import pruned_words
+from eval_skills.core.store.retention import refuse_pruned
 from eval_skills.core.text import first_of, plural
 from eval_skills.engine.definition.benchmark import digests_of_the_same
 from eval_skills.engine.definition.request import EvaluateRequest
@@ -107,24 +106,6 @@ def resumed_plan(request: EvaluateRequest) -> RunPlan:
     ]
     skipped = len(manifest.skipped) + plan.skipped
     return _rest(replace(plan, began=manifest.created_at, remarks=remarks, skipped=skipped), table)
-
-
-def journal_of(plan: RunPlan) -> Journal:
-    """The journal of the run, open for writing.
-
-    Raises:
-        UsageError: another process writes it, or the items of the run that is resumed were deleted since it was planned: the
-            rest of them alone would land as the whole run.
-        RunError: it cannot be opened.
-    """
-    check = partial(refuse_pruned, plan.store, plan.run_id) if plan.request.resume else lambda: None
-    return Journal(plan.store.journal_path(plan.run_id), secrets=plan.secrets(), check=check)
-
-
-def refuse_pruned(store: Store, run_id: str) -> None:
-    """Raises UsageError where the items of a finished run were deleted: nothing of it can be gone on with."""
-    if (pruned := pruned_words(store, run_id)) is not None:
-        raise UsageError(f"{pruned}; start a new run without --resume")
 
 
 def rest_of(plan: RunPlan) -> RunPlan:

@@ -8,6 +8,7 @@ import platform
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from time import monotonic
 from types import TracebackType
@@ -21,6 +22,7 @@ from eval_skills.core.rate_limits.pace import MAX_WAIT_S
 from eval_skills.core.rate_limits.services import MAX_THROTTLED_S, Throttled
 from eval_skills.core.redaction import Redaction
 from eval_skills.core.store import Journal, Manifest, ManifestBenchmark, ManifestSkill, ReachedLimit
+from eval_skills.core.store.retention import refuse_pruned
 from eval_skills.core.store.watch import Snapshot, foreign_changes, snapshot
 from eval_skills.core.telemetry.spans import telemetry, telemetry_warnings
 from eval_skills.engine.definition.request import SKIPPED
@@ -53,6 +55,18 @@ class RunRef:
     """The id of an open run: all that a mapped Prefect task run gets of it."""
 
     run_id: str
+
+
+def journal_of(plan: RunPlan) -> Journal:
+    """The journal of the run, open for writing.
+
+    Raises:
+        UsageError: another process writes it, or the items of the run that is resumed were deleted since it was planned: the
+            rest of them alone would land as the whole run.
+        RunError: it cannot be opened.
+    """
+    check = partial(refuse_pruned, plan.store, plan.run_id) if plan.request.resume else lambda: None
+    return Journal(plan.store.journal_path(plan.run_id), secrets=plan.secrets(), check=check)
 
 
 class RunSession:
