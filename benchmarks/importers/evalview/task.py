@@ -93,11 +93,22 @@ def unsupported(case: Case, raw: dict[str, Any]) -> list[str]:
     said += [f"{name} has no effect here; it is kept in the task's metadata" for name in ("gate", "mocks") if given[name]]
     if case.thresholds.variance:
         said.append("thresholds.variance has no effect here: --runs repeats a task, and reports show how its runs differ")
+    if _is_order_unchecked(case):
+        mode = f"adapter_config.sequence_mode: {case.adapter_config.sequence_mode}"
+        why = "expected.tools may be called in any order, and beside others"
+        said.append(f"{mode} has no effect here without expected.tool_sequence: {why}")
     if expected.categories:
         said.append("expected.categories is read as expected.tool_categories, which is what EvalView itself reads")
     if case.weights:
         said.append("weights is read as thresholds.weights, which is what EvalView itself reads")
     return said + [f"expected.output.{name} is one text and read as a list of it" for name in _single_texts(raw)]
+
+
+def _is_order_unchecked(case: Case) -> bool:
+    """Whether an order is asked for, and no sequence of tools is named that it could hold for."""
+    asked = "sequence_mode" in case.adapter_config.model_fields_set and case.adapter_config.sequence_mode != "unordered"
+    everywhere = [case.expected, *(turn.expected for turn in case.turns or () if turn.expected)]
+    return asked and not any(expected.tool_sequence or expected.sequence for expected in everywhere)
 
 
 def _single_texts(raw: dict[str, Any]) -> list[str]:

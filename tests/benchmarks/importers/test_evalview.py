@@ -274,3 +274,23 @@ def test_the_turns_of_a_case_are_those_of_a_task(tmp_path: Path) -> None:
     assert task.expected is not None
     assert (task.expected.tool_sequence, task.expected.sequence_mode) == (["search", "book"], "exact")
     assert benchmark.metadata["warnings"] == []
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        pytest.param({"adapter_config": {"sequence_mode": "exact"}}, "sequence_mode: exact has no effect", id="exact"),
+        pytest.param({"adapter_config": {"sequence_mode": "subsequence"}}, "subsequence has no effect", id="subsequence"),
+        pytest.param({"adapter_config": {"sequence_mode": "unordered"}}, None, id="unordered-is-what-happens"),
+        pytest.param({}, None, id="not-asked-for"),
+        pytest.param(
+            {"expected": {"tools": ["a"], "sequence": ["a"]}, "adapter_config": {"sequence_mode": "exact"}},
+            None,
+            id="with-a-sequence",
+        ),
+    ],
+)
+def test_an_order_of_tools_that_is_not_checked_is_pointed_out(tmp_path: Path, fields: dict[str, Any], said: str | None) -> None:
+    warnings = [warning for warning in warnings_of(tmp_path, **fields) if "tool_sequence" in warning]
+    assert len(warnings) == (said is not None)
+    assert all(said in warning for warning in warnings if said)
