@@ -42,7 +42,7 @@ def load_candidates(path: Path) -> Discovery:
 def load_reports(paths: Sequence[Path], store: str) -> list[SkillCompletionReport]:
     """The reports of JSON report files, or without any the last report of every skill in the store.
 
-    Of several reports on a skill and benchmark, that of the run that began last counts.
+    Of several reports of a skill, that of the run that began last counts, whatever its benchmark.
 
     Raises:
         InputError: a file is not an array of reports, or is empty; or the store holds no report.
@@ -52,9 +52,9 @@ def load_reports(paths: Sequence[Path], store: str) -> list[SkillCompletionRepor
         if not reports:
             raise InputError("this store holds no report; evaluate the skills first, or name a file with --reports", source=store)
         return reports
-    youngest: dict[tuple[str, str], SkillCompletionReport] = {}
+    youngest: dict[str, SkillCompletionReport] = {}
     for report in sorted((each for path in paths for each in _reports_in(path)), key=began):
-        youngest[report.skill_key, report.benchmark_id] = report
+        youngest[report.skill_key] = report
     return list(youngest.values())
 
 

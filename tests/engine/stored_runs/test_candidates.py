@@ -65,3 +65,13 @@ def test_of_several_files_the_run_that_began_last_counts_however_late_another_wa
     (found,) = load_reports(paths, "unused")
     assert found.summary.completion_rate == ran("a", GOOD).summary.completion_rate
     assert read_source(str(paths[0]), "unused").context.created_at == started_at(next(iter(RUNS)))
+
+
+def test_of_files_on_several_benchmarks_a_skills_newest_report_counts(tmp_path: Path) -> None:
+    paths = []
+    for run_id, benchmark, statuses in zip(RUNS, ("first", "second"), (GOOD, BAD), strict=True):
+        paths.append(tmp_path / f"{benchmark}.json")
+        reports = [ran("a", statuses).model_copy(update={"benchmark_id": benchmark})]
+        paths[-1].write_text(render(reports, ReportContext(run_id=run_id, created_at=datetime.now(UTC))))
+    (found,) = load_reports(paths, "unused")
+    assert found.benchmark_id == "second"
