@@ -165,12 +165,19 @@ def _checked(example: Mapping[str, Any], number: int, reply: type[JudgedReply]) 
             raise InputError(f"unknown key {key!r}{nearest(str(key), _KEYS)}; known: {', '.join(_KEYS)}", path=place)
     if missing := [key for key in ("outputs", "score") if example.get(key) is None]:
         raise InputError(f"the example has no {missing[0]!r}", path=place)
+    example = {**example, "score": _as_verdict(example["score"], reply)}
     try:
         reply.model_validate({"reasoning": "as given", "score": example["score"]})
     except ValidationError as error:
         message = f"its score {excerpt(example['score'])} could not be given: {error.errors()[0]['msg']}"
         raise InputError(message, path=place) from None
     return {key: example[key] for key in _KEYS if key in example}
+
+
+def _as_verdict(score: Any, reply: type[JudgedReply]) -> Any:
+    """The score of an example; 1 and 0 are true and false where the model says one of these, as agentevals takes them."""
+    whether = reply.model_fields["score"].annotation is bool and isinstance(score, int | float) and score in (0, 1)
+    return bool(score) if whether else score
 
 
 _WHETHER = Field(description="true if the trajectory meets what is asked for, else false")

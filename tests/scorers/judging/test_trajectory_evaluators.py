@@ -168,6 +168,14 @@ def test_examples_are_material_too(model: ScriptedModel) -> None:
     assert '"example 1" to "example 2" shows verdicts that are right' in prompt.partition("<<<example 1 ")[0]
 
 
+@pytest.mark.parametrize(("score", "shown"), [(1, "true"), (1.0, "true"), (0, "false"), (True, "true")])
+def test_one_and_zero_of_an_example_are_true_and_false(model: ScriptedModel, score: float, shown: str) -> None:
+    model.script(reply())
+    evaluator(model, few_shot_examples=[{"outputs": "o", "score": score}])(outputs=OUTPUTS)
+    example = model.asked[0].prompt.partition("<<<example 1 ")[2].partition("<<<end of example 1")[0]
+    assert f'"score": {shown}' in example
+
+
 @each_row(
     ("options", "message"),
     [
