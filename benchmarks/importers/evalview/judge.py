@@ -21,7 +21,7 @@ QUALITY = (
 """What is asked of an output where the case has no criteria of its own: the four that EvalView documents."""
 
 UNJUDGED = (
-    "no model judges the output, for none is named (--judge-model PROVIDER/MODEL, or llm.model in the configuration): "
+    "no model judges the output, for none is named (--judge-model PROVIDER/MODEL or llm.model): "
     "what else is expected makes the score"
 )
 
@@ -67,7 +67,7 @@ def _nothing_scored(case: Case) -> InputError:
     other = "give expected.tools, expected.tool_sequence, expected.output.contains, .regex_patterns or .json_schema"
     if case.thresholds.min_score is None:
         return InputError(f"nothing is expected of the answer; {other}, or thresholds.min_score and a judge", path="expected")
-    judge = "name it with --judge-model PROVIDER/MODEL, or llm.model in the configuration"
+    judge = "name it with --judge-model PROVIDER/MODEL or llm.model"
     return InputError(
         f"nothing of the answer is scored: EvalView has a model judge it, and none is named; {judge}, or {other}",
         path="thresholds.min_score",

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+import eval_skills as es
 from eval_skills.benchmarks import load_benchmark
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import Benchmark, SkillResponse, ToolCall
@@ -62,8 +63,14 @@ def test_without_a_model_one_remark_says_what_is_not_judged(tmp_path: Path) -> N
     benchmark = load_benchmark(suite, settings=NOT_NAMED)
     assert evaluators(benchmark) == [None] * 5 + ["json_schema"]
     [remark] = benchmark.metadata["warnings"]
-    assert remark.startswith("no model judges the output, for none is named (--judge-model PROVIDER/MODEL, or llm.model")
+    assert remark.startswith("no model judges the output, for none is named (--judge-model PROVIDER/MODEL or llm.model)")
     assert remark.endswith("(5 cases (1.yaml, 2.yaml, 3.yaml, …))")
+
+
+def test_from_python_the_remark_says_how_a_model_is_named_there(tmp_path: Path) -> None:
+    suite = suite_of(tmp_path, {"output": {"contains": ["x"]}})
+    [remark] = es.evaluate({"echo": lambda query: "x"}, suite).remarks
+    assert 'for none is named (llm={"model": "PROVIDER/MODEL"}): what else' in remark
 
 
 def test_without_a_model_a_case_with_nothing_else_is_refused_in_its_own_words(tmp_path: Path) -> None:
