@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
+import unicodedata
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -11,11 +13,14 @@ from pydantic import Field
 
 from eval_skills.core.documents.json_equality import json_equal, same_scalar
 from eval_skills.core.models import Reason, SkillResponse
+from eval_skills.core.text import excerpt
 from eval_skills.scorers.answer import scalar_text, unwrapped
 from eval_skills.scorers.registry import scorer
 from eval_skills.scorers.score import Score, expected_but_got
 
 _RIGHT = Score(1.0)
+_SHOWN = 40
+"""How many characters of either value are shown from where they differ."""
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
 
@@ -28,7 +33,8 @@ class ExactMatch:
     ``5`` and ``5.0`` are one. Objects and arrays compare by deep JSON equality, types included, and never as text.
     ``caseSensitive`` false ignores the case of letters in texts, not in keys. ``numericTolerance`` is the greatest absolute
     difference at which two numbers (or texts that are one, such as ``"-1.5e3"``) are one, at every depth; whole numbers are
-    compared exactly, however large. An object answer is unwrapped, unless `value` is an object itself.
+    compared exactly, however large. An object answer is unwrapped, unless `value` is an object itself. Accents count as they are
+    written: composed (NFC) or not.
     """
 
     value: Any
@@ -36,12 +42,36 @@ class ExactMatch:
     numeric_tolerance: Annotated[float, Field(ge=0)] | None = None
 
     def score(self, response: SkillResponse) -> Score:
-        """1 or 0; the reason of a 0 shows both values."""
+        """1 or 0; the reason of a 0 shows both values, and where they differ if that cannot be seen."""
         answer = response.output if isinstance(self.value, dict) else unwrapped(response.output)
         if self._equal(self.value, answer):
             return _RIGHT
-        mismatch = Reason(code="OUTPUT_MISMATCH", message=expected_but_got(self.value, answer), where="output")
+        mismatch = Reason(code="OUTPUT_MISMATCH", message=self._mismatch(answer), where="output")
         return Score(0.0, reasons=(mismatch,))
+
+    def _mismatch(self, answer: Any) -> str:
+        said = expected_but_got(self.value, answer)
+        if self._as_seen(excerpt(self.value)) != self._as_seen(excerpt(answer)):
+            return said
+        try:
+            expected, got = self._whole(self.value), self._whole(answer)
+        except RecursionError:  # nested deeper than Python writes as text
+            return said
+        if self._as_seen(expected) == self._as_seen(got):
+            return f"{said}; they differ in how accents are written: as one character (Unicode NFC), or as two"
+        pairs = enumerate(zip(expected, got, strict=False))
+        place = next((at for at, (one, other) in pairs if one != other), min(len(expected), len(got)))
+        shown = " and ".join(excerpt(text[place:], _SHOWN) for text in (expected, got))
+        return f"{said}; they differ from character {place + 1} on: {shown}"
+
+    def _as_seen(self, text: str) -> str:
+        composed = unicodedata.normalize("NFC", text)
+        return composed if self.case_sensitive else composed.casefold()
+
+    def _whole(self, value: Any) -> str:
+        """What is compared as one text; keys in one order, since theirs does not count."""
+        text = json.dumps(value, ensure_ascii=False, sort_keys=True) if isinstance(value, dict | list) else scalar_text(value)
+        return text.strip() if self.case_sensitive else text.strip().casefold()
 
     def _equal(self, expected: Any, answer: Any) -> bool:
         if isinstance(expected, dict | list) or isinstance(answer, dict | list):

@@ -119,6 +119,35 @@ def test_tolerance_is_symmetric_and_zero_means_equal(one: float, other: float, t
     assert within(one, other, 0) == (one == other)
 
 
+@pytest.mark.parametrize(
+    ("expected", "output", "options", "said"),
+    [
+        pytest.param("x" * 900 + "a", "x" * 900 + "b", {}, '; they differ from character 901 on: "a" and "b"', id="late"),
+        pytest.param("x" * 900, "x" * 900 + " y", {}, '; they differ from character 901 on: "" and " y"', id="longer"),
+        pytest.param(["x" * 900, 1], ["x" * 900, 2], {}, 'on: "1]" and "2]"', id="in-a-list"),
+        pytest.param({"a": "x" * 900, "b": 1}, {"b": 2, "a": "x" * 900}, {}, None, id="seen-by-the-first-key"),
+        pytest.param("X" * 900 + "a", "x" * 900 + "b", {"case_sensitive": False}, 'on: "a" and "b"', id="not-by-case"),
+        pytest.param("Crème", "Cre\u0300me", {}, "; they differ in how accents are written", id="accents"),
+        pytest.param(["Crème"], ["Cre\u0300me"], {}, "; they differ in how accents are written", id="accents-in-a-list"),
+        pytest.param("Crème", "Creme", {}, None, id="seen"),
+    ],
+)
+def test_a_mismatch_that_cannot_be_seen_says_where_it_is(
+    expected: Any, output: Any, options: dict[str, Any], said: str | None
+) -> None:
+    [reason] = ExactMatch(value=expected, **options).score(SkillResponse(output=output)).reasons
+    assert (said or "") in reason.message
+    assert ("they differ" in reason.message) is (said is not None)
+
+
+def test_a_mismatch_deeper_than_python_recurses_is_one() -> None:
+    expected: Any = 1
+    output: Any = 2
+    for _ in range(5_000):
+        expected, output = {"a": expected}, {"a": output}
+    assert ExactMatch(value=expected).score(SkillResponse(output=output)).value == 0
+
+
 def test_a_mismatch_shows_both_values() -> None:
     score = ExactMatch(value="Bern").score(SkillResponse(output={"result": "Basel"}))
     assert [(each.code, each.message, each.where) for each in score.reasons] == [
