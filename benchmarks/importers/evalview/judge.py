@@ -37,7 +37,7 @@ def completed(task: dict[str, Any], case: Case, defaults: SuiteDefaults, judge: 
     whole = {**task, **timeout, **({"weights": weights} if weights else {})}
     if (evaluator := _evaluator(whole, case, judge)) is not None:
         return {**whole, "evaluator": evaluator}
-    if not _expects(whole):
+    if not _expects(whole) and not _only_limits(case):
         raise _nothing_scored(case)
     return whole
 
@@ -63,10 +63,17 @@ def _expects(task: dict[str, Any]) -> bool:
     return any(task.get(part) for part in ("evaluator", "evaluators", "expected", "checks", "turns"))
 
 
+def _only_limits(case: Case) -> bool:
+    """Whether the case bounds cost or latency, and asks for no score."""
+    limits = case.thresholds
+    return limits.min_score is None and (limits.max_cost is not None or limits.max_latency is not None)
+
+
 def _nothing_scored(case: Case) -> InputError:
     other = "give expected.tools, expected.tool_sequence, expected.output.contains, .regex_patterns or .json_schema"
     if case.thresholds.min_score is None:
-        return InputError(f"nothing is expected of the answer; {other}, or thresholds.min_score and a judge", path="expected")
+        others = f"{other}, thresholds.max_cost or .max_latency, or thresholds.min_score and a judge"
+        return InputError(f"nothing is expected of the answer; {others}", path="expected")
     judge = "name it with --judge-model PROVIDER/MODEL or llm.model"
     return InputError(
         f"nothing of the answer is scored: EvalView has a model judge it, and none is named; {judge}, or {other}",

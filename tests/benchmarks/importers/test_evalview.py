@@ -276,6 +276,13 @@ def test_the_turns_of_a_case_are_those_of_a_task(tmp_path: Path) -> None:
     assert benchmark.metadata["warnings"] == []
 
 
+@pytest.mark.parametrize("limit", [{"max_cost": 0.5}, {"max_latency": 5000}], ids=["cost", "latency"])
+def test_a_limit_is_enough_to_expect(tmp_path: Path, limit: dict[str, float]) -> None:
+    task = case(tmp_path, expected={}, thresholds=limit)
+    assert task.thresholds is not None
+    assert task.thresholds.model_dump(exclude_none=True) == limit
+
+
 @pytest.mark.parametrize(
     ("fields", "said"),
     [
