@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields, replace
 from pathlib import Path
@@ -14,9 +14,11 @@ from eval_skills.cli.options import Flags, JudgeFlags
 from eval_skills.core.config import Config
 from eval_skills.core.config.options import TaskChoice, option_of
 from eval_skills.core.errors import InputError, UsageError
+from eval_skills.core.text import plural
 
 if TYPE_CHECKING:
-    from eval_skills.core.models import Model
+    from eval_skills.core.models import EvalTask, Model
+    from eval_skills.engine.definition.request import EvaluateRequest, PipelineRequest
     from eval_skills.scorers import TaskScoring
 
 Request = TypeVar("Request", bound="Model")
@@ -189,6 +191,19 @@ def unused_judge_options(judging: JudgeFlags, scorings: Mapping[str, TaskScoring
         names = ", ".join(str(model) for model in asked)
         return [f"--judge-model {judging.judge_model} is not used: every task that a model judges names its own ({names})"]
     return []
+
+
+def overridden_timeout(request: EvaluateRequest | PipelineRequest, tasks: Sequence[EvalTask]) -> list[str]:
+    """A warning for a ``--timeout`` that was typed and does not hold for tasks that have a limit of their own.
+
+    What the configuration says holds for many calls, so nothing is said of that.
+    """
+    own = [task.timeout_ms for task in tasks if task.timeout_ms is not None]
+    usual = type(request).model_fields["timeout_ms"].default
+    if not own or request.timeout_ms == usual or "--timeout" in current().configured:
+        return []
+    those = f"{len(own)} of {plural(len(tasks), 'task')}, up to {max(own)} ms"
+    return [f"--timeout {request.timeout_ms} does not hold for tasks with a timeoutMs of their own: {those}"]
 
 
 def listed(options: list[str]) -> str:

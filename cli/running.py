@@ -12,7 +12,7 @@ from uuid import UUID
 
 from eval_skills.cli.context import begin, current
 from eval_skills.cli.options import JudgeFlags
-from eval_skills.cli.requests import unused_judge_options, viewer_known
+from eval_skills.cli.requests import overridden_timeout, unused_judge_options, viewer_known
 from eval_skills.core.errors import RunError
 from eval_skills.flows.lost_api import loss_of
 
@@ -182,9 +182,14 @@ def show_dry_run(request: EvaluateRequest | PipelineRequest, *, exit_on_fail: bo
 
     _, plan, found = checked_plan(request)
     plan.remarks[:0] = found
-    plan.remarks.extend(unused_judge_options(judging, plan.scorings))
+    plan.remarks.extend(_without_effect(request, plan, judging))
     strategy = strategy_of(request) if isinstance(request, PipelineRequest) else None
     show_plan(plan, request, gate=exit_on_fail, strategy=strategy)
+
+
+def _without_effect(request: EvaluateRequest | PipelineRequest, plan: RunPlan, judging: JudgeFlags) -> list[str]:
+    """What was typed and changes nothing."""
+    return [*overridden_timeout(request, plan.benchmark.tasks), *unused_judge_options(judging, plan.scorings)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +229,7 @@ def run_request(request: EvaluateRequest | PipelineRequest, command: str, judgin
     def check() -> None:
         with announced_while("planning: reading and checking skills and tasks …"):
             asked, plan, found = checked_plan(request)  # the same checks as the flow's, but for asking the judges
-        shown.extend([*found, *plan.remarks, *unused_judge_options(judging, plan.scorings)])
+        shown.extend([*found, *plan.remarks, *_without_effect(request, plan, judging)])
         for remark in shown:
             current().remark(remark)
         make_store(plan.store)

@@ -245,3 +245,27 @@ def test_p11_code_of_a_benchmark_needs_to_be_allowed(place: Any, run_here: Run) 
     assert (refused.code, refused.out) == (2, "")
     assert "--allow-custom-code" in refused.err
     assert run_here(*call, "--allow-custom-code").code == 0
+
+
+@pytest.mark.parametrize(
+    ("limits", "flags", "said"),
+    [
+        pytest.param((10_000, 5_000), ("--timeout", "700"), "of their own: 2 of 2 tasks, up to 10000 ms", id="all"),
+        pytest.param((None, 5_000), ("--timeout", "700"), "of their own: 1 of 2 tasks, up to 5000 ms", id="one"),
+        pytest.param((None, None), ("--timeout", "700"), None, id="none"),
+        pytest.param((10_000, 5_000), (), None, id="not-typed"),
+    ],
+)
+@pytest.mark.parametrize("configured", [False, True], ids=["plain", "configured"])
+def test_a_time_limit_that_tasks_override_is_pointed_out(
+    run_here: Any, place: Any, limits: tuple[int | None, ...], flags: tuple[str, ...], said: str | None, configured: bool
+) -> None:
+    if configured:
+        place.write("eval-skills.config.yaml", {"timeoutMs": 900})
+    plain = {"inputData": {}, "expectedOutput": {"value": 1}}
+    own = [{} if each is None else {"timeoutMs": each} for each in limits]
+    path = place.write("tasks.json", [{"id": f"t{at}", **plain, **each} for at, each in enumerate(own)])
+    result = run_here("eval", "--skills", "skills", "--tasks", str(path), "--dry-run", *flags)
+    assert result.code == 0, result.err
+    assert ("--timeout 700 does not hold" in result.out) is (said is not None)
+    assert (said or "") in result.out
