@@ -57,6 +57,8 @@ class ExactMatch:
             expected, got = self._whole(self.value), self._whole(answer)
         except RecursionError:  # nested deeper than Python writes as text
             return said
+        if expected == got:  # NaN is like no other value, and looks like another NaN
+            return said
         if self._as_seen(expected) == self._as_seen(got):
             return f"{said}; they differ in how accents are written: as one character (Unicode NFC), or as two"
         pairs = enumerate(zip(expected, got, strict=False))

@@ -129,6 +129,7 @@ def test_tolerance_is_symmetric_and_zero_means_equal(one: float, other: float, t
         pytest.param("X" * 900 + "a", "x" * 900 + "b", {"case_sensitive": False}, 'on: "a" and "b"', id="not-by-case"),
         pytest.param("Crème", "Cre\u0300me", {}, "; they differ in how accents are written", id="accents"),
         pytest.param(["Crème"], ["Cre\u0300me"], {}, "; they differ in how accents are written", id="accents-in-a-list"),
+        pytest.param([float("nan")], [float("nan")], {}, None, id="nan-beside-nan"),
         pytest.param("Crème", "Creme", {}, None, id="seen"),
     ],
 )
