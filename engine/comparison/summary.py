@@ -64,9 +64,9 @@ class ComparisonSummary:
     def line(self) -> str:
         """The verdict in a sentence."""
         found = self.figures
+        counts = f"{plural(found.tasks_for_a, 'task')} for A, {found.tasks_for_b:,} for B"
         if found.verdict != "undecided":
             better = self.skill_a if found.verdict == "a" else self.skill_b
-            counts = f"{found.tasks_for_a} tasks for A, {found.tasks_for_b} for B"
             return f"{found.verdict.upper()} ({better}) is preferred: {counts}, p {found.p_value:.3g}"
         if not found.pairs:
             return "nothing was judged"
@@ -77,7 +77,7 @@ class ComparisonSummary:
         if found.position_bias is not None and found.position_bias.decides:
             who = "these judges" if len(self.members) > 1 else "this judge"
             return f"undecided: {who} chose by position: {_agreement(found.position_bias, self.noun)}"
-        return f"undecided: {found.tasks_for_a} tasks for A, {found.tasks_for_b} for B, p {found.p_value:.3g}{self._why_not}"
+        return f"undecided: {counts}, p {found.p_value:.3g}{self._why_not}"
 
     @property
     def _why_not(self) -> str:

@@ -18,7 +18,7 @@ from eval_skills.core.errors import ConfigError, InputError, UsageError
 from eval_skills.core.fingerprint import canonical_json, digest_of_canonical, digest_of_folder, digest_of_json
 from eval_skills.core.models import Benchmark, EvalTask
 from eval_skills.core.skills import load_skills
-from eval_skills.core.text import first_of, nearest
+from eval_skills.core.text import first_of, nearest, plural
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.scorers import ScoringSettings, TaskScoring
 from eval_skills.scorers.answer import file_of_benchmark
@@ -230,7 +230,8 @@ def benchmark_warnings(benchmark: Benchmark, request: EvaluateRequest) -> list[s
     warnings += _instead_of_built_in(benchmark, request)
     if benchmark.k > request.runs:
         more = "record more of them" if request.traces else "raise --runs"
-        warnings.append(f"pass@{benchmark.k} and pass^{benchmark.k} stay unknown with {request.runs} runs of each task; {more}")
+        runs = plural(request.runs, "run")
+        warnings.append(f"pass@{benchmark.k} and pass^{benchmark.k} stay unknown with {runs} of each task; {more}")
     for task in benchmark.tasks:
         score = task.thresholds.min_score if task.thresholds else None
         if score == 0 and task.named_scorers:

@@ -117,6 +117,7 @@ def test_a_comparison_made_anew_has_an_id_of_its_own_and_is_the_one_that_is_repe
     anew = compare(plan(a, b, noJudgeCache=True))
     assert anew.comparison_id != first.comparison_id
     assert (first.figures.wins_a, anew.figures.wins_a, anew.figures.disagreements) == (1, 0, 1)
+    assert first.line.startswith("undecided: 1 task for A, 0 for B, p 1")
     repeated = compare(plan(a, b))
     assert (repeated.comparison_id, repeated.spent.asked) == (anew.comparison_id, 0)
     assert (repeated.figures, repeated.rows[0]["judge_tokens"]) == (anew.figures, 240)
