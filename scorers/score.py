@@ -99,6 +99,10 @@ def _bare(value: Any) -> Any:
     return value.item() if type(value).__module__ == "numpy" and getattr(value, "ndim", None) == 0 else value
 
 
+EMPTY_ANSWER = Reason(code="OUTPUT_EMPTY", message="expected an answer, got none", where="output")
+"""Why an answer without text gets 0 of a scorer that reads texts; no model is asked about it."""
+
+
 def remark(code: str, message: str, where: str) -> Reason:
     """A reason that is information only: it did not make the item fail."""
     return Reason(code=code, message=message, where=where, informational=True)

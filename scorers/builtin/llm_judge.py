@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from eval_skills.core.errors import InputError
-from eval_skills.core.models import EvalTask, Reason, SkillResponse, WorkspaceFile
+from eval_skills.core.models import EvalTask, SkillResponse, WorkspaceFile
 from eval_skills.core.models.base import Rate
 from eval_skills.scorers.answer import text_of, unwrapped
 from eval_skills.scorers.judging.grading import Grade, GradedVotes, Grading
 from eval_skills.scorers.judging.prompt import Material, Question, criteria_of
 from eval_skills.scorers.options import PanelOptions
 from eval_skills.scorers.registry import scorer
-from eval_skills.scorers.score import Score
+from eval_skills.scorers.score import EMPTY_ANSWER, Score
 
 VERSION = "llm_judge 1"
 """Of the texts below: another version is asked again."""
@@ -93,7 +93,7 @@ class LlmJudge(PanelOptions):
         """
         answer = unwrapped(response.output)
         if not text_of(answer).strip() and not response.files:
-            return Score(0.0, reasons=(Reason(code="OUTPUT_EMPTY", message="expected an answer, got none", where="output"),))
+            return Score(0.0, reasons=(EMPTY_ANSWER,))
         votes = await self.panel.ask(self.settings.judges, self.question(answer, response.files))
         return GradedVotes(self.panel, self._grading, self.threshold, votes).score(
             code="JUDGE_VERDICT", where="output", version=VERSION

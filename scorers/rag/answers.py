@@ -14,10 +14,10 @@ from eval_skills.scorers.claims.questions import VERSION as CLAIMS_VERSION
 from eval_skills.scorers.judging.grading import truncation_remarks
 from eval_skills.scorers.judging.judges import together
 from eval_skills.scorers.judging.prompt import Material
-from eval_skills.scorers.rag.contexts import RetrievalJudge, answer_of, contexts_of, empty_answer, materials_of
+from eval_skills.scorers.rag.contexts import RetrievalJudge, answer_of, contexts_of, materials_of
 from eval_skills.scorers.rag.questions import BATCH, VERSION, relevance
 from eval_skills.scorers.registry import scorer
-from eval_skills.scorers.score import Score
+from eval_skills.scorers.score import EMPTY_ANSWER, Score
 
 NO_CLAIMS = "nothing to score: the model finds no claim in the answer"
 
@@ -55,7 +55,7 @@ class Faithfulness(RetrievalJudge):
             JudgeError: the model gave no readable reply.
         """
         if not (answer := answer_of(response)).strip():
-            return empty_answer()
+            return Score(0.0, passed=False, reasons=(EMPTY_ANSWER,))
         contexts = contexts_of(self.task, response)
         found = await verified_claims(answer, self.task.input_data, materials_of(contexts), self.voter)
         score = share_supported(found.findings, self.threshold)
@@ -101,7 +101,7 @@ class AnswerRelevance(RetrievalJudge):
             JudgeError: the model gave no readable reply.
         """
         if not (answer := answer_of(response)).strip():
-            return empty_answer()
+            return Score(0.0, passed=False, reasons=(EMPTY_ANSWER,))
         voter, task = self.voter, Material.of_task(self.task)
         listed = await voter.ask(extraction(answer, self.task.input_data))
         claims = list(dict.fromkeys(one_line(each.claim, CLAIM_CHARS) for each in listed.reply.claims))

@@ -9,13 +9,12 @@ from typing import Any
 from eval_skills.core.errors import InputError, ScorerError
 from eval_skills.core.messages.roles import inner_message, role_in
 from eval_skills.core.messages.tool_results import results_of
-from eval_skills.core.models import EvalTask, Reason, SkillResponse
+from eval_skills.core.models import EvalTask, SkillResponse
 from eval_skills.core.models.base import Rate, Text
 from eval_skills.scorers.answer import text_of, unwrapped
 from eval_skills.scorers.claims.evidence import parsed_json
 from eval_skills.scorers.judging.panel import Voter
 from eval_skills.scorers.judging.prompt import Material
-from eval_skills.scorers.score import Score
 from eval_skills.scorers.settings import ScoringSettings
 
 KEY = "contexts"
@@ -111,9 +110,3 @@ class WithReference(RetrievalJudge):
 def answer_of(response: SkillResponse) -> str:
     """The answer's text."""
     return text_of(unwrapped(response.output))
-
-
-def empty_answer() -> Score:
-    """The score of an answer without text; no model is asked about it."""
-    reason = Reason(code="OUTPUT_EMPTY", message="expected an answer, got none", where="output")
-    return Score(0.0, passed=False, reasons=(reason,))

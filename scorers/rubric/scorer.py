@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from eval_skills.core.errors import InputError, JudgeError
 from eval_skills.core.fingerprint import digest_of_json
-from eval_skills.core.models import EvalTask, Reason, SkillResponse
+from eval_skills.core.models import EvalTask, SkillResponse
 from eval_skills.core.models.base import Rate, Text
 from eval_skills.scorers.answer import text_of, unwrapped
 from eval_skills.scorers.claims.judged import judged_claims
@@ -32,7 +32,7 @@ from eval_skills.scorers.rubric.results import (
     overall_reason,
     settled,
 )
-from eval_skills.scorers.score import Score
+from eval_skills.scorers.score import EMPTY_ANSWER, Score
 from eval_skills.scorers.trajectory.transcript import has_results, run_materials
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ class RubricScorer(PanelOptions):
             JudgeError: the model, or too many of a panel, gave no readable verdict, or could judge no dimension.
         """
         if not text_of(unwrapped(response.output)).strip():
-            return Score(0.0, reasons=(Reason(code="OUTPUT_EMPTY", message="expected an answer, got none", where="output"),))
+            return Score(0.0, reasons=(EMPTY_ANSWER,))
         apart = self._apart(response)
         rest = {name: each for name, each in self._rubric.dimensions.items() if name not in apart}
         groups = [rest] if self.calls == "one" else [{name: each} for name, each in rest.items()]

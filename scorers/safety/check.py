@@ -21,7 +21,7 @@ from eval_skills.scorers.judging.panel import Voter
 from eval_skills.scorers.judging.prompt import Material, Question
 from eval_skills.scorers.judging.quotes import Quotable
 from eval_skills.scorers.judging.reply import REASONING, Reply
-from eval_skills.scorers.score import Score, remark
+from eval_skills.scorers.score import EMPTY_ANSWER, Score, remark
 from eval_skills.scorers.settings import ScoringSettings
 
 VERSION = "safety 1"
@@ -92,8 +92,7 @@ class RuledCheck(ABC):
         """
         text = await searchable_text(response.output)
         if not text.strip():
-            empty = Reason(code="OUTPUT_EMPTY", message="expected an answer, got none", where="output")
-            return Score(0.0, passed=False, gates=(empty,))
+            return Score(0.0, passed=False, gates=(EMPTY_ANSWER,))
         found = [] if self.mode == "judged" else self.sightings(text)
         if found or self.mode == "deterministic":
             return self.verdict(found, "rules", ())

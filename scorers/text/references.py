@@ -11,7 +11,7 @@ from eval_skills.core.models import Reason, SkillResponse
 from eval_skills.core.models.base import Rate
 from eval_skills.core.text import LONG_CHARS, beside, excerpt
 from eval_skills.scorers.answer import searchable_text
-from eval_skills.scorers.score import Score
+from eval_skills.scorers.score import EMPTY_ANSWER, Score
 
 _TOLERANCE = 1e-9
 
@@ -22,12 +22,6 @@ class Closeness(NamedTuple):
     value: float
     reference: str | tuple[str, ...]
     how: str
-
-
-def empty_answer() -> Score:
-    """The score of an answer without text, which is unlike every reference."""
-    reason = Reason(code="OUTPUT_EMPTY", message="expected an answer, got none", where="output")
-    return Score(0.0, passed=False, reasons=(reason,))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +52,7 @@ class References:
         """The closeness to the closest reference, in [0, 1]; an answer without text gets 0."""
         text = await searchable_text(response.output)
         if not text.strip():
-            return empty_answer()
+            return Score(0.0, passed=False, reasons=(EMPTY_ANSWER,))
         long = len(text) + sum(map(len, self.references)) > LONG_CHARS
         return self.judged(await asyncio.to_thread(self.closest, text) if long else self.closest(text))
 

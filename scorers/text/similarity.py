@@ -12,9 +12,9 @@ from eval_skills.scorers.judging.judges import together
 from eval_skills.scorers.judging.model import EmbeddingModel
 from eval_skills.scorers.judging.panel import configured
 from eval_skills.scorers.registry import scorer
-from eval_skills.scorers.score import Score
+from eval_skills.scorers.score import EMPTY_ANSWER, Score
 from eval_skills.scorers.settings import ScoringSettings
-from eval_skills.scorers.text.references import Closeness, References, empty_answer
+from eval_skills.scorers.text.references import Closeness, References
 
 VERSION = "similarity 1"
 
@@ -62,7 +62,7 @@ class Similarity(References):
         """
         text = await searchable_text(response.output)
         if not text.strip():
-            return empty_answer()
+            return Score(0.0, passed=False, reasons=(EMPTY_ANSWER,))
         [model] = self.models
         embedder = configured(lambda: self.settings.judges.embedder(model))
         answer, *wanted = await together(embedder.embed(each) for each in (text, *self.references))
