@@ -97,7 +97,7 @@ def _add_case(suite: ElementTree.Element, classname: str, item: TaskResult) -> N
         "testcase",
         _attributes(
             classname=classname,
-            name=f"{item.task_id}#{item.run_index + 1}",
+            name=item.name,
             time=None if item.latency_ms is None else _seconds(item.latency_ms),
         ),
     )

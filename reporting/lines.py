@@ -47,4 +47,4 @@ def explained(items: Iterable[TaskResult]) -> list[str]:
 def _lines(item: TaskResult) -> list[str]:
     kind = f" ({item.error_kind})" if item.error_kind not in (None, item.status) else ""
     ended = {"fail": "failed", "pass": "passed"}.get(item.status, f"{item.status}{kind}")
-    return [f"  {item.task_id}#{item.run_index + 1} {ended}", *(f"    {excerpt(each, EXCERPT_LENGTH)}" for each in reasons(item))]
+    return [f"  {item.name} {ended}", *(f"    {excerpt(each, EXCERPT_LENGTH)}" for each in reasons(item))]

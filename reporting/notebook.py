@@ -82,7 +82,7 @@ def effect_table(effect: SkillEffect, remarks: Sequence[str] = ()) -> str:
 def _failed(skill: str, item: TaskResult) -> FailedItem:
     status = f"{item.status} ({item.error_kind})" if item.error_kind and item.error_kind != item.status else item.status
     output = "" if item.output is None and item.error_kind else _text(item.output)
-    return FailedItem(skill, f"{item.task_id}#{item.run_index + 1}", status, output, [_text(each) for each in reasons(item)])
+    return FailedItem(skill, item.name, status, output, [_text(each) for each in reasons(item)])
 
 
 def _text(value: object) -> str:

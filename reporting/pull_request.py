@@ -276,8 +276,7 @@ def _figures(reports: Sequence[SkillCompletionReport]) -> Iterator[str]:
     failed = [(report, item) for report in order for item in report.task_results if not item.passed]
     if failed:
         lines = [
-            f"- {code(f'{item.task_id}#{item.run_index + 1}', NAME_LENGTH)} of {code(report.skill_id, NAME_LENGTH)}, "
-            f"{item.status}: {code(reasons(item)[0])}"
+            f"- {code(item.name, NAME_LENGTH)} of {code(report.skill_id, NAME_LENGTH)}, {item.status}: {code(reasons(item)[0])}"
             for report, item in failed[:FLIPS_SHOWN]
         ]
         if more := len(failed) - len(lines):

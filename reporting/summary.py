@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from eval_skills.core.models import SkillCompletionReport, StatusCounts, TaskResult
+from eval_skills.core.models import SkillCompletionReport, StatusCounts
 from eval_skills.core.models.task import OWN_TESTS
 from eval_skills.core.text import encodable, plural
 from eval_skills.reporting.context import ReportContext, ranked, shown_dimensions
@@ -121,7 +121,7 @@ def _content(
         ranking=any(report.ranking for report in order),
         notes=[*context.skipped, *context.notes, *ranking_notes(order)],
         more_reports=max(0, len(order) - SKILLS_SHOWN),
-        failures=[(report.skill_key, _item_name(item), item) for report, item in failed[:failures]],
+        failures=[(report.skill_key, item.name, item) for report, item in failed[:failures]],
         forbidden_tool_alerts=forbidden_tool_alerts(order),
         skills_shown=ALERTS_SHOWN,
         dimensions=shown_dimensions(order),
@@ -130,7 +130,3 @@ def _content(
         excerpt_length=_EXCERPT_LENGTH,
     )
     return encodable(text).encode()
-
-
-def _item_name(item: TaskResult) -> str:
-    return f"{item.task_id}#{item.run_index + 1}"

@@ -198,7 +198,7 @@ def _by_task(report: SkillCompletionReport) -> dict[str, Runs]:
     for result in sorted(report.task_results, key=lambda result: (result.task_id, result.run_index)):
         runs = by_task.setdefault(result.task_id, [])
         if runs and runs[-1].run_index == result.run_index:
-            raise InputError(f"the report of {report.skill_key} holds {result.task_id}#{result.run_index + 1} twice")
+            raise InputError(f"the report of {report.skill_key} holds {result.name} twice")
         runs.append(result)
     return by_task
 

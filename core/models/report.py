@@ -240,6 +240,11 @@ class TaskResult(Model, defer_build=True):
     scoring_digest: str | None = None
     started_at: datetime | None = Field(default=None, strict=False)
 
+    @property
+    def name(self) -> str:
+        """``task#run``, runs from 1, as in the names of task runs."""
+        return f"{self.task_id}#{self.run_index + 1}"
+
     @model_serializer(mode="wrap")
     def _without_what_is_not_there(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         fields: dict[str, Any] = handler(self)

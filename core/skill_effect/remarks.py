@@ -129,4 +129,4 @@ def _copied(copies: Mapping[str, str]) -> Iterator[str]:
 
 
 def _named(items: Sequence[TaskResult]) -> str:
-    return first_of([f"{item.task_id}#{item.run_index + 1}" for item in items], _NAMED)
+    return first_of([item.name for item in items], _NAMED)

@@ -11,7 +11,7 @@ from eval_skills.core.models.response import ToolCall
 from eval_skills.core.models.result import FORBIDDEN_TOOL_CALLED
 from eval_skills.core.text import encodable
 from eval_skills.reporting.context import ReportContext, ranked
-from eval_skills.reporting.exports.items import ERRORS, arguments_of, ended, exchanges, sample_name, text, why, with_items
+from eval_skills.reporting.exports.items import ERRORS, arguments_of, ended, exchanges, text, why, with_items
 
 _OF_COST, _OF_LATENCY = frozenset({"COST_ABOVE_MAX", "COST_UNKNOWN"}), frozenset({"LATENCY_ABOVE_MAX", "LATENCY_UNKNOWN"})
 """The reasons of items that failed by a limit."""
@@ -62,12 +62,12 @@ def _result(report: SkillCompletionReport, item: TaskResult, context: ReportCont
     if forbidden:
         evaluations["forbidden_tools"] = {"violations": forbidden, "passed": False}
     return {
-        "test_case": sample_name(item),
+        "test_case": item.name,
         "passed": item.passed,
         "score": 100 * score,
         "evaluations": evaluations,
         "trace": {
-            "session_id": item.task_run_id or f"{context.run_id}/{report.skill_key}/{sample_name(item)}",
+            "session_id": item.task_run_id or f"{context.run_id}/{report.skill_key}/{item.name}",
             "start_time": started.isoformat(),
             "end_time": (ended(item) or started).isoformat(),
             "steps": [_step(place, call) for place, call in enumerate(calls, 1)],

@@ -108,8 +108,3 @@ def ended(item: TaskResult) -> datetime | None:
     if item.started_at is None or item.latency_ms is None:
         return None
     return item.started_at + timedelta(milliseconds=item.latency_ms)
-
-
-def sample_name(item: TaskResult) -> str:
-    """``task#run``, runs from 1, as in the names of task runs."""
-    return f"{item.task_id}#{item.run_index + 1}"

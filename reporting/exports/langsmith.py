@@ -11,7 +11,7 @@ from eval_skills.core.models import SkillCompletionReport, TaskResult
 from eval_skills.core.text import encodable
 from eval_skills.reporting.context import ReportContext, ranked
 from eval_skills.reporting.escape import csv_cell
-from eval_skills.reporting.exports.items import ERRORS, sample_name, text, wanted, why, with_items
+from eval_skills.reporting.exports.items import ERRORS, text, wanted, why, with_items
 
 COLUMNS = ("run_id", "key", "score", "value", "comment", "skill", "example_id", "repetition", "inputs", "outputs", "reference")
 
@@ -36,7 +36,7 @@ def render(reports: Sequence[SkillCompletionReport], context: ReportContext) -> 
 
 
 def _rows(report: SkillCompletionReport, item: TaskResult, context: ReportContext) -> Iterator[list[Any]]:
-    run = item.task_run_id or f"{context.run_id}/{report.skill_key}/{sample_name(item)}"
+    run = item.task_run_id or f"{context.run_id}/{report.skill_key}/{item.name}"
     about = [report.skill_key, item.task_id, item.run_index + 1, *map(text, (item.input, item.output, wanted(item)))]
     for key, score in _scores(item):
         row = [run, key, score, item.status, why(item), *about]

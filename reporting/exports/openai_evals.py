@@ -11,7 +11,7 @@ from typing import Any
 from eval_skills.core.models import SkillCompletionReport, TaskResult
 from eval_skills.core.text import encodable
 from eval_skills.reporting.context import ReportContext
-from eval_skills.reporting.exports.items import ERRORS, exchanges, sample_name, text, the_one, wanted, why
+from eval_skills.reporting.exports.items import ERRORS, exchanges, text, the_one, wanted, why
 
 
 def render(reports: Sequence[SkillCompletionReport], context: ReportContext) -> str:
@@ -48,7 +48,7 @@ def _lines(report: SkillCompletionReport, context: ReportContext) -> Iterator[di
     for item in report.task_results:
         for kind, data in _events(item):
             yield {
-                "run_id": context.run_id, "event_id": next(number), "sample_id": sample_name(item), "type": kind, "data": data,
+                "run_id": context.run_id, "event_id": next(number), "sample_id": item.name, "type": kind, "data": data,
                 "created_by": "eval-skills", "created_at": created,
             }  # fmt: skip
     yield {"final_report": _final(report.task_results)}

@@ -9,7 +9,7 @@ from typing import Any
 from eval_skills.core.models import SkillCompletionReport, TaskResult
 from eval_skills.core.text import encodable
 from eval_skills.reporting.context import ReportContext, ranked
-from eval_skills.reporting.exports.items import ERRORS, sample_name, text, why, with_items
+from eval_skills.reporting.exports.items import ERRORS, text, why, with_items
 
 PROMPT = "{{input}}"
 _PASSED, _WRONG, _ERROR = 0, 1, 2
@@ -31,11 +31,9 @@ def render(reports: Sequence[SkillCompletionReport], context: ReportContext) -> 
     """
     with_items(reports, "a results file of promptfoo")
     shown = ranked(reports)
-    tests = {name: place for place, name in enumerate(dict.fromkeys(sample_name(i) for r in shown for i in r.task_results))}
+    tests = {name: place for place, name in enumerate(dict.fromkeys(i.name for r in shown for i in r.task_results))}
     results = [
-        _result(report, place, item, tests[sample_name(item)])
-        for place, report in enumerate(shown)
-        for item in report.task_results
+        _result(report, place, item, tests[item.name]) for place, report in enumerate(shown) for item in report.task_results
     ]
     time = context.created_utc.isoformat(timespec="milliseconds").replace("+00:00", "Z")
     title = f"{context.title}: {', '.join(dict.fromkeys(report.benchmark_id for report in shown))}"
@@ -66,13 +64,13 @@ def _result(report: SkillCompletionReport, prompt: int, item: TaskResult, test: 
     error = why(item) if item.status in ERRORS else None
     shown = text(item.input)
     return {
-        "id": f"{report.skill_key}/{sample_name(item)}",
+        "id": f"{report.skill_key}/{item.name}",
         "promptIdx": prompt,
         "testIdx": test,
         "promptId": report.skill_key,
         "prompt": {"raw": shown, "label": PROMPT},
         "provider": {"id": report.skill_key, "label": report.skill_key},
-        "testCase": {"description": sample_name(item), "vars": variables, "assert": [], "metadata": {"expected": item.expected}},
+        "testCase": {"description": item.name, "vars": variables, "assert": [], "metadata": {"expected": item.expected}},
         "vars": variables,
         "response": {"output": item.output, **({"error": error} if error else {}), "tokenUsage": _tokens(item)},
         **({"error": error} if error else {}),
