@@ -225,3 +225,11 @@ def value_at(pointer: str, value: Any) -> Any:
         else:
             raise LookupError(key)
     return value
+
+
+def found_at(pointer: str, value: Any) -> Any:
+    """What stands at `pointer` in `value`; None where nothing does."""
+    try:
+        return value_at(pointer, value)
+    except LookupError:
+        return None

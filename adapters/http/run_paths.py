@@ -7,7 +7,7 @@ from typing import Any
 from eval_skills.adapters.answer.calls import tool_call_of
 from eval_skills.adapters.answer.envelope import parse_json
 from eval_skills.adapters.call import Progress
-from eval_skills.adapters.http.config import HttpConfig, JsonPointer, value_at
+from eval_skills.adapters.http.config import HttpConfig, found_at
 
 
 class RunPaths:
@@ -33,7 +33,7 @@ class RunPaths:
         path = self._paths.get("toolCalls")
         if path is None or "toolCalls" in self._listed:
             return
-        if path and isinstance(_at(path.rpartition("/")[0], body), dict):
+        if path and isinstance(found_at(path.rpartition("/")[0], body), dict):
             self._progress.add({"toolCalls": []})
         else:
             self.problems.append(f"which tools were called is unknown: there is nothing at toolCallsPath {path!r}")
@@ -48,7 +48,7 @@ class RunPaths:
     def read_body(self, body: Any) -> None:
         """Take a body, or one event of a stream."""
         for key, path in self._paths.items():
-            if (found := _at(path, body)) is not None:
+            if (found := found_at(path, body)) is not None:
                 self._add(key, found if isinstance(found, list) else [found])
 
     def end(self) -> None:
@@ -61,10 +61,3 @@ class RunPaths:
         new = listed[len(before) :] if before and listed[: len(before)] == before else listed
         self._listed[key] = listed
         self._progress.add({key: [tool_call_of(each).model_dump() for each in new] if key == "toolCalls" else new})
-
-
-def _at(path: JsonPointer, body: Any) -> Any:
-    try:
-        return value_at(path, body)
-    except LookupError:
-        return None

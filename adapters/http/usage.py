@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from eval_skills.adapters.http.config import HttpConfig, JsonPointer, value_at
+from eval_skills.adapters.http.config import HttpConfig, found_at
 from eval_skills.core.models import Usage
 from eval_skills.core.models.response import MAX_COST_USD, MAX_TOKENS
 
@@ -51,10 +51,10 @@ class UsageReader:
     def read_body(self, body: Any) -> None:
         """Take what a body, or one event of a stream, says."""
         for path in self._usage_paths:
-            if (found := _at(path, body)) is not None:
+            if (found := found_at(path, body)) is not None:
                 with self._noted(_USAGE):
                     self._in_body |= _tokens(found, path)
-        if self._cost_path is not None and (found := _at(self._cost_path, body)) is not None:
+        if self._cost_path is not None and (found := found_at(self._cost_path, body)) is not None:
             with self._noted(_COST):
                 self._in_body[_COST] = _amount(found, f"costPath {self._cost_path!r} leads to {str(found)[:40]!r}")
 
@@ -76,13 +76,6 @@ class UsageReader:
             yield
         except ValueError as problem:
             self._unread.setdefault(part, []).append(str(problem))
-
-
-def _at(path: JsonPointer, body: Any) -> Any:
-    try:
-        return value_at(path, body)
-    except LookupError:
-        return None
 
 
 def _tokens(found: Any, path: str) -> dict[str, int]:
