@@ -17,6 +17,11 @@ def as_dict(given: Any) -> dict[str, Any]:
     return dumped if isinstance(dumped, dict) else {}
 
 
+def first_under(block: Mapping[str, Any], keys: tuple[str, ...]) -> Any:
+    """What stands under the first of these keys that has anything but null; None where none of them has."""
+    return next((held for key in keys if (held := block.get(key)) is not None), None)
+
+
 def blocks_of(message: Mapping[str, Any]) -> list[Any]:
     """The blocks of a message's content, or of Gemini's `parts`; one that stands alone is one, and text has none."""
     return [*_blocks(message.get("content")), *_blocks(message.get("parts"))]

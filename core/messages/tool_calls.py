@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from typing import Any
 
-from eval_skills.core.messages.blocks import as_dict, blocks_of
+from eval_skills.core.messages.blocks import as_dict, blocks_of, first_under
 from eval_skills.core.messages.responses_items import built_in_call, is_call, item_role
 from eval_skills.core.messages.tool_results import CODE_EXECUTION, results_of
 from eval_skills.core.models import ToolCall
@@ -118,8 +118,8 @@ def call_in(block: Any) -> Any:
         return built_in_call(given, kind)
     if isinstance(kind, str) and kind.startswith("tool-") and "state" in given:  # Vercel's parts of a chat are typed by the tool
         return {**given, "name": kind.removeprefix("tool-")}
-    held = _under(given, _CALL_KEYS)
-    if held is None and (code := _under(given, _CODE_KEYS)) is not None:
+    held = first_under(given, _CALL_KEYS)
+    if held is None and (code := first_under(given, _CODE_KEYS)) is not None:
         return {"name": CODE_EXECUTION, "args": dict(code) if isinstance(code, Mapping) else {"code": code}}
     return given if held is None and _is_of(given, _INVOCATIONS) else held
 
@@ -180,7 +180,3 @@ def _named(raw: Mapping[str, Any]) -> Mapping[str, Any]:
 def _is_of(block: Mapping[str, Any], types: frozenset[str]) -> bool:
     kind = block.get("type")
     return isinstance(kind, str) and kind in types
-
-
-def _under(block: Mapping[str, Any], keys: tuple[str, ...]) -> Any:
-    return next((held for key in keys if (held := block.get(key)) is not None), None)

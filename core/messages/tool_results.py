@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from eval_skills.core.messages.blocks import as_dict, blocks_of
+from eval_skills.core.messages.blocks import as_dict, blocks_of, first_under
 from eval_skills.core.messages.responses_items import is_call, kind_of_item
 
 _BLOCKS, _BLOCKS_END = frozenset({"tool_result", "tool-result"}), "_tool_result"
@@ -45,9 +45,9 @@ def result_in(block: Any) -> Any:
     kind = given.get("type")
     if isinstance(kind, str) and (kind in _BLOCKS or kind.endswith(_BLOCKS_END)):
         return given
-    if (code := _first(given, _CODE_KEYS)) is not None:
+    if (code := first_under(given, _CODE_KEYS)) is not None:
         return {**(code if isinstance(code, Mapping) else {"output": code}), "name": CODE_EXECUTION}
-    return _first(given, _KEYS)
+    return first_under(given, _KEYS)
 
 
 def results_of(message: Mapping[str, Any], role: str | None) -> Iterator[ToolResult]:
@@ -77,7 +77,7 @@ def _result_of(block: Any) -> ToolResult | None:
 
 
 def _read(result: Mapping[str, Any]) -> ToolResult:
-    content = _first(result, _CONTENTS)
+    content = first_under(result, _CONTENTS)
     return ToolResult(
         _text(result, _NAMES) or _built_in(result.get("type")), _text(result, _CALLS), content, _error(result, content)
     )
@@ -109,7 +109,7 @@ def _built_in(kind: Any) -> str | None:
 
 def _error(result: Mapping[str, Any], content: Any) -> str:
     """Why the call failed; nothing where it did not."""
-    error = _first(result, ("error", "errorText")) or _error_in(content)
+    error = first_under(result, ("error", "errorText")) or _error_in(content)
     failed = result.get("is_error") is True or result.get("isError") is True
     failed = failed or any(result.get(key) in _FAILED for key in ("status", "state"))
     return str(error or content or "no reason given") if failed or error else ""
@@ -123,10 +123,6 @@ def _error_in(content: Any) -> Any:
     if isinstance(kind, str) and kind.endswith("_tool_result_error"):
         return content.get("error_code") or kind
     return content["error"] if set(content) == {"error"} else None
-
-
-def _first(given: Mapping[str, Any], keys: tuple[str, ...]) -> Any:
-    return next((held for key in keys if (held := given.get(key)) is not None), None)
 
 
 def _text(given: Mapping[str, Any], keys: tuple[str, ...]) -> str | None:
