@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
-from pydantic import ConfigDict
+from pydantic import BeforeValidator, ConfigDict
 
 from eval_skills.core.documents.loading import read_document, validate
 from eval_skills.core.errors import InputError
@@ -19,6 +19,13 @@ class Document(Model):
 
     model_config = ConfigDict(extra="ignore", alias_generator=None)
 
+
+def _number_as_text(value: Any) -> Any:
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+Identifier = Annotated[str, BeforeValidator(_number_as_text)]
+"""The id of an eval, which may be written as a number."""
 
 D = TypeVar("D", bound=Document)
 

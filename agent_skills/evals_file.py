@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import Field, field_validator, model_validator
 
-from eval_skills.agent_skills.documents import Document, inner_path
+from eval_skills.agent_skills.documents import Document, Identifier, inner_path
 from eval_skills.core.models.base import Text
 from eval_skills.core.text import excerpt
 
@@ -52,7 +52,7 @@ class Eval(Document):
     `files` are relative to the skill's folder.
     """
 
-    id: str | None = None
+    id: Identifier | None = None
     prompt: Text
     expected_output: str | None = None
     files: list[str] = Field(default_factory=list)
@@ -80,11 +80,6 @@ class Eval(Document):
         for key in value.keys() - {*cls.model_fields, "expectations"}:
             if close := get_close_matches(str(key), missing, n=1, cutoff=_NEARLY):
                 raise ValueError(f"the key {excerpt(key, 80)} is not known; did you mean {close[0]!r}?")
-
-    @field_validator("id", mode="before")
-    @classmethod
-    def _number_as_text(cls, value: Any) -> Any:
-        return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
     @field_validator("files")
     @classmethod

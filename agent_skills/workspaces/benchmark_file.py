@@ -10,9 +10,9 @@ from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
 
-from pydantic import Field, field_validator
+from pydantic import Field
 
-from eval_skills.agent_skills.documents import Document
+from eval_skills.agent_skills.documents import Document, Identifier
 from eval_skills.agent_skills.workspaces.grading import GradedAssertion, Grading, counts_of, rate_of
 from eval_skills.agent_skills.workspaces.layout import (
     CONFIGURATIONS,
@@ -48,17 +48,12 @@ class RunResult(Document):
 class BenchmarkRun(Document):
     """One of `runs`; an eval's id may be a number or a text."""
 
-    eval_id: str | None = None
+    eval_id: Identifier | None = None
     eval_name: str | None = None
     configuration: str
     run_number: int = Field(default=1, ge=0)
     result: RunResult = RunResult()
     expectations: list[GradedAssertion] = Field(default_factory=list)
-
-    @field_validator("eval_id", mode="before")
-    @classmethod
-    def _number_as_text(cls, value: Any) -> Any:
-        return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
 class BenchmarkFile(Document):

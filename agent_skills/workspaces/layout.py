@@ -11,9 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import field_validator
-
-from eval_skills.agent_skills.documents import D, Document, read_as
+from eval_skills.agent_skills.documents import D, Document, Identifier, read_as
 from eval_skills.agent_skills.workspaces.grading import GRADING_FILE, Grading
 from eval_skills.agent_skills.workspaces.timing import TIMING_FILE, Timing
 from eval_skills.core.errors import InputError
@@ -34,15 +32,10 @@ _NO_CONFIGURATIONS = frozenset({OUTPUTS, "inputs", "skill", "runs", "files"})
 class EvalMetadata(Document):
     """``eval_metadata.json`` beside the configurations of an eval: which one it is, what was asked, and what was expected."""
 
-    eval_id: str | None = None
+    eval_id: Identifier | None = None
     eval_name: str | None = None
     prompt: str | None = None
     expected_output: str | None = None
-
-    @field_validator("eval_id", mode="before")
-    @classmethod
-    def _number_as_text(cls, value: object) -> object:
-        return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
 @dataclass(frozen=True, slots=True)
