@@ -50,6 +50,14 @@ PRIVATE = 0o700
 """The mode of folders that are made for results: they hold answers, which are nobody else's business."""
 
 
+def names_in(folder: Path | str) -> list[str]:
+    """The names of what is in a folder, in no order; none where it is not there."""
+    try:
+        return os.listdir(folder)
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+
+
 def openness(folder: Path) -> int:
     """The mode for what is made in `folder`: as open as it is; private where it is not there yet, or everybody's, as ``/tmp``."""
     try:

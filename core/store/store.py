@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from eval_skills.core.errors import InputError, RunError, UsageError
+from eval_skills.core.store.files import names_in
 from eval_skills.core.store.layout import DEFAULT_ROOT, JOURNAL, Layout, check_run_id, is_run_id, new_run_id, started_at
 from eval_skills.core.store.manifest import EXPERIMENT, FILE_NAME, Manifest, read_manifest
 from eval_skills.core.store.scorings import ASKED
@@ -191,9 +192,7 @@ class Store:
 
     def _folders(self) -> set[str]:
         try:
-            return {name for name in os.listdir(self.layout.root / "runs") if is_run_id(name)}
-        except (FileNotFoundError, NotADirectoryError):
-            return set()
+            return set(filter(is_run_id, names_in(self.layout.root / "runs")))
         except OSError as error:
             from eval_skills.core.store.tables import LET_IT_BE_READ
 

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 
 from eval_skills.core.errors import EvalSkillsError, InputError
 from eval_skills.core.store.digests import digest_of_file, recorded_digests
-from eval_skills.core.store.files import is_locked
+from eval_skills.core.store.files import is_locked, names_in
 from eval_skills.core.store.layout import JOURNAL, TableName, is_run_id, start_date
 from eval_skills.core.store.manifest import FILE_NAME, read_manifest
 from eval_skills.core.store.missing import BROKEN, GONE, missing_files
@@ -242,9 +242,7 @@ def _folders(store: Store, unlisted: dict[str, str]) -> tuple[list[Finding], lis
     """The manifests and journals that cannot be read, and what a newer version wrote into the others; each is read once."""
     findings, newer, names = [], list[str](), list[str]()
     try:
-        names = sorted(filter(is_run_id, os.listdir(_runs(store))))
-    except (FileNotFoundError, NotADirectoryError):
-        pass
+        names = sorted(filter(is_run_id, names_in(_runs(store))))
     except OSError as error:
         unlisted[_runs(store)] = f"cannot be listed: {error.strerror}"
     for run_id in names:

@@ -15,12 +15,14 @@ from time import monotonic, sleep
 from typing import TYPE_CHECKING, get_args
 
 from eval_skills.core.store.digests import DIGESTS_FILE, digest_of_file, recorded_digests
+from eval_skills.core.store.files import names_in
 from eval_skills.core.store.layout import TableName, is_run_id
 from eval_skills.core.store.missing import BROKEN
 from eval_skills.core.store.retention import PRUNED
 
 if TYPE_CHECKING:
-    from eval_skills.core.store.layout import Layout
+    from eval_skills.core.store.files import names_in
+from eval_skills.core.store.layout import Layout
 
 _NOTE_S = 2.0
 """How long one that prunes may take from deleting a file to noting that it did."""
@@ -57,17 +59,10 @@ def foreign_changes(before: Snapshot, layout: Layout) -> list[str]:
 
 def _states(layout: Layout) -> Iterator[tuple[str, State]]:
     for name in get_args(TableName):
-        for day in _names(f"{layout.root}/{name}"):
-            files = [file for file in _names(f"{layout.root}/{name}/{day}") if file.endswith(".parquet")]
+        for day in names_in(f"{layout.root}/{name}"):
+            files = [file for file in names_in(f"{layout.root}/{name}/{day}") if file.endswith(".parquet")]
             yield from _of_files(layout, [f"{name}/{day}/{file}" for file in files])
-    yield from _of_files(layout, [f"runs/{run}/manifest.json" for run in _names(f"{layout.root}/runs")])
-
-
-def _names(folder: str) -> list[str]:
-    try:
-        return os.listdir(folder)
-    except (FileNotFoundError, NotADirectoryError):
-        return []
+    yield from _of_files(layout, [f"runs/{run}/manifest.json" for run in names_in(f"{layout.root}/runs")])
 
 
 def _of_files(layout: Layout, names: list[str]) -> Iterator[tuple[str, State]]:

@@ -13,6 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import get_args
 
+from eval_skills.core.store.files import names_in
 from eval_skills.core.store.layout import TableName, is_run_id
 
 _ASIDE = r"\.broken(?:\.[0-9]+)?"
@@ -64,19 +65,12 @@ def shared_files(root: Path) -> dict[str, os.stat_result]:
 
 
 def _with_state(root: str) -> Iterator[tuple[str, os.stat_result]]:
-    folders = [f"{table}/{day}" for table in get_args(TableName) for day in _names(f"{root}/{table}")]
-    folders += [f"{above}/{each}" for above in ("runs", "monitors") for each in _names(f"{root}/{above}")]
+    folders = [f"{table}/{day}" for table in get_args(TableName) for day in names_in(f"{root}/{table}")]
+    folders += [f"{above}/{each}" for above in ("runs", "monitors") for each in names_in(f"{root}/{above}")]
     for folder in folders:
-        for file in _names(f"{root}/{folder}"):
+        for file in names_in(f"{root}/{folder}"):
             if shared_name(name := f"{folder}/{file}") is not None:
                 try:
                     yield name, os.stat(f"{root}/{name}")
                 except FileNotFoundError:  # replaced or removed since
                     continue
-
-
-def _names(folder: str) -> list[str]:
-    try:
-        return os.listdir(folder)
-    except (FileNotFoundError, NotADirectoryError):
-        return []
