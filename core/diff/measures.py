@@ -40,7 +40,8 @@ def latency_of(run: TaskResult) -> float | None:
     return None if run.error_kind == "infra" else run.latency_ms
 
 
-def _tokens(run: TaskResult) -> float | None:
+def tokens_of(run: TaskResult) -> float | None:
+    """The tokens that are known of it, read and written; None where neither is."""
     known = [count for count in (run.prompt_tokens, run.completion_tokens) if count is not None]
     return float(sum(known)) if known else None
 
@@ -54,7 +55,7 @@ ERRORS = Measure("errorRate", lambda run: float(run.status in {"error", "timeout
 MEASURES = (
     Measure("latencyMs", latency_of, by_ratio=True, may_be_nothing=False),
     Measure("costUsd", lambda run: run.cost_usd, by_ratio=True),
-    Measure("tokens", _tokens, by_ratio=True),
+    Measure("tokens", tokens_of, by_ratio=True),
     Measure("steps", lambda run: run.steps, by_ratio=True),
     Measure("partialScore", _score, by_ratio=False, more_is_good=True),
 )

@@ -7,6 +7,7 @@ from statistics import fmean, median
 
 import numpy as np
 
+from eval_skills.core.diff.measures import tokens_of
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import SkillCompletionReport, TaskResult
 from eval_skills.core.models.report import ConfidenceInterval, is_missing
@@ -61,12 +62,6 @@ def _completion(items: Sequence[TaskResult]) -> tuple[float | None, ConfidenceIn
 def is_unanswered(item: TaskResult) -> bool:
     """Whether the agent was asked and gave no answer; `infra` errors, and those of judges, do not count as that."""
     return item.status == "timeout" or (item.status == "error" and item.error_kind in _UNANSWERED)
-
-
-def tokens_of(item: TaskResult) -> float | None:
-    """The tokens that are known of it, read and written; None where neither is."""
-    known = [count for count in (item.prompt_tokens, item.completion_tokens) if count is not None]
-    return float(sum(known)) if known else None
 
 
 def _mean(values: Iterable[float | None]) -> float | None:

@@ -7,9 +7,10 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
+from eval_skills.core.diff.measures import tokens_of
 from eval_skills.core.models import SkillCompletionReport, TaskResult
 from eval_skills.core.models.report import is_missing
-from eval_skills.core.skill_effect.figures import is_unanswered, tokens_of
+from eval_skills.core.skill_effect.figures import is_unanswered
 from eval_skills.core.skill_effect.model import Arm, ArmFigures
 from eval_skills.core.text import first_of, one_line, plural
 
