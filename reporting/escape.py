@@ -69,6 +69,15 @@ def script_json(value: Any) -> Markup:
     return Markup(encodable(text))  # noqa: S704 - this is the escaping itself
 
 
+def json_document(data: Any) -> str:
+    """JSON as files hold it, indented and unrounded, fit to be written as UTF-8.
+
+    Raises:
+        ValueError: the data hold NaN or an infinite number.
+    """
+    return encodable(json.dumps(data, ensure_ascii=False, allow_nan=False, indent=2))
+
+
 _NOTE = 40
 """A cut that hides fewer characters than it takes to say so is none."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,8 +14,8 @@ from eval_skills.core.errors import InputError
 from eval_skills.core.models import SkillCompletionReport
 from eval_skills.core.models.base import Model
 from eval_skills.core.store.layout import is_run_id, started_at
-from eval_skills.core.text import encodable
 from eval_skills.reporting.context import ReportContext, ranked
+from eval_skills.reporting.escape import json_document
 
 MAX_REPORT_BYTES = 512 * 1024 * 1024
 """What is read of a report: a run of many items, or of long answers, has more than other documents may."""
@@ -123,7 +122,7 @@ _NO_ITEMS = '\n    "taskResults": []'
 
 
 def _written(data: Any, depth: int) -> str:
-    text = encodable(json.dumps(data, ensure_ascii=False, allow_nan=False, indent=2))
+    text = json_document(data)
     pad = "  " * depth
     return pad + text.replace("\n", f"\n{pad}")  # the only line breaks: those of texts are escaped
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +15,7 @@ from eval_skills.core.text import encodable, nearest
 from eval_skills.reporting import numbers
 from eval_skills.reporting.diff import figures as diff_figures
 from eval_skills.reporting.diff.figures import flips_shown
-from eval_skills.reporting.escape import script_json, visible
+from eval_skills.reporting.escape import json_document, script_json, visible
 from eval_skills.reporting.html.differences import BUDGET, difference_json
 from eval_skills.reporting.html.navigation import Navigation
 from eval_skills.reporting.html.pages import html_template, page_assets
@@ -89,7 +88,7 @@ class DiffFormat:
 
 def render_json(document: DiffDocument) -> str:
     """All of it, unrounded."""
-    return encodable(json.dumps(document.to_json(), ensure_ascii=False, allow_nan=False, indent=2)) + "\n"
+    return json_document(document.to_json()) + "\n"
 
 
 def render_markdown(document: DiffDocument) -> str:

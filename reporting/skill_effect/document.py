@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +9,7 @@ from xml.etree import ElementTree
 
 from eval_skills.core.skill_effect.model import Arm, ArmComparison, SkillEffect, TaskEffect
 from eval_skills.core.text import encodable
+from eval_skills.reporting.escape import json_document
 from eval_skills.reporting.html.navigation import Navigation
 from eval_skills.reporting.html.pages import html_template, page_assets
 from eval_skills.reporting.junit_report import xml_text
@@ -38,7 +38,7 @@ class EffectFormat:
 
 def render_json(effect: SkillEffect) -> str:
     """All of it, unrounded."""
-    return encodable(json.dumps(effect.to_json(), ensure_ascii=False, allow_nan=False, indent=2)) + "\n"
+    return json_document(effect.to_json()) + "\n"
 
 
 def render_markdown(effect: SkillEffect) -> str:

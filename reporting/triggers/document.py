@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +9,7 @@ from xml.etree import ElementTree
 
 from eval_skills.core.text import encodable
 from eval_skills.core.triggers import QueryResult, Triggers
+from eval_skills.reporting.escape import json_document
 from eval_skills.reporting.html.navigation import Navigation
 from eval_skills.reporting.html.pages import html_template, page_assets
 from eval_skills.reporting.junit_report import xml_text
@@ -28,7 +28,7 @@ class TriggerFormat:
 
 def render_json(found: Triggers) -> str:
     """All of it, unrounded."""
-    return encodable(json.dumps(found.to_json(), ensure_ascii=False, allow_nan=False, indent=2)) + "\n"
+    return json_document(found.to_json()) + "\n"
 
 
 def render_markdown(found: Triggers) -> str:
