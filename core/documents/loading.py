@@ -227,7 +227,7 @@ def _parse_json(text: str) -> Any:
         return value
 
     def refused(constant: str) -> NoReturn:
-        _refuse_constant(_with_line(constant, text))
+        _refuse_with_remedy(_with_line(constant, text))
 
     return json.loads(text, object_pairs_hook=distinct_keys, parse_constant=refused, parse_float=finite)
 
@@ -244,7 +244,7 @@ def finite_json(text: str) -> Any:
             raise ValueError(f"{number[:_SHOWN_DIGITS]} is too large a number")
         return value
 
-    return json.loads(text, parse_constant=_refuse_constant, parse_float=finite)
+    return json.loads(text, parse_constant=_refuse_with_remedy, parse_float=finite)
 
 
 def _with_line(literal: str, text: str) -> str:
@@ -266,5 +266,14 @@ def distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return keys
 
 
-def _refuse_constant(name: str) -> NoReturn:
+def refuse_constant(name: str) -> NoReturn:
+    """Refuse NaN and Infinity, which Python's decoder takes for JSON; as its `parse_constant`.
+
+    Raises:
+        ValueError: always.
+    """
+    raise ValueError(f"{name} is not JSON")
+
+
+def _refuse_with_remedy(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON; give a finite number or null")

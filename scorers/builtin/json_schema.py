@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
+from eval_skills.core.documents.loading import refuse_constant
 from eval_skills.core.models import Reason, SkillResponse
 from eval_skills.core.text import excerpt, is_long
 from eval_skills.scorers.registry import scorer
@@ -107,8 +108,4 @@ def spelled_value(text: str) -> Any:
         ValueError: it spells none, or a number that JSON does not have.
         RecursionError: it is nested too deeply to be read.
     """
-    return json.loads(text, parse_constant=_refuse)
-
-
-def _refuse(name: str) -> Any:
-    raise ValueError(f"{name} is not JSON")
+    return json.loads(text, parse_constant=refuse_constant)

@@ -11,6 +11,7 @@ from typing import Any
 
 from pydantic import Field, model_validator
 
+from eval_skills.core.documents.loading import refuse_constant
 from eval_skills.core.models.base import Model
 from eval_skills.core.text import excerpt
 
@@ -89,7 +90,7 @@ def json_of(text: str) -> object:
         NoRows: it is not JSON.
     """
     try:
-        return json.loads(text, parse_constant=_refuse)
+        return json.loads(text, parse_constant=refuse_constant)
     except RecursionError:
         raise NoRows("JSON that is nested too deeply") from None
     except ValueError as error:
@@ -110,10 +111,6 @@ def json_lines(text: str) -> list[object]:
             except NoRows as error:
                 raise NoRows(f"{error} in line {number}") from None
     return found
-
-
-def _refuse(name: str) -> object:
-    raise ValueError(f"{name} is not JSON")
 
 
 def _of_cells(text: str, *, tab: bool, header: bool) -> int:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from eval_skills.core.documents.loading import refuse_constant
 from eval_skills.core.messages.blocks import as_dict
 from eval_skills.core.messages.tool_calls import NO_ARGUMENTS, name_and_arguments
 from eval_skills.core.text import excerpt, one_line
@@ -84,9 +85,5 @@ def _parsed(text: str) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-def _refuse(name: str) -> Any:
-    raise ValueError(f"{name} is not JSON")
-
-
 # made once: json.loads makes a decoder for every text that it reads with an option
-_DECODER = json.JSONDecoder(parse_constant=_refuse)
+_DECODER = json.JSONDecoder(parse_constant=refuse_constant)

@@ -11,9 +11,10 @@ import json
 import re
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any, NoReturn
+from typing import Any
 
 from eval_skills.benchmarks.importers.rows import Skip
+from eval_skills.core.documents.loading import refuse_constant
 
 _PLACE = re.compile(r"\{\{-?\s*([A-Za-z_]\w*(?:\.\w+)*)\s*-?\}\}", re.ASCII)
 _MORE = re.compile(r"\{\{|\{%|\{#")
@@ -65,7 +66,7 @@ def rendered_prompt(prompt: str, variables: Mapping[str, Any]) -> str:
         MoreThanVariables: as `rendered`.
     """
     try:
-        document = json.loads(prompt, parse_constant=_no_json)
+        document = json.loads(prompt, parse_constant=refuse_constant)
     except ValueError:
         return rendered(prompt, variables, objects=True)
     return json.dumps(_inside(document, variables), indent=2, ensure_ascii=False)
@@ -109,7 +110,3 @@ def _inside(part: Any, variables: Mapping[str, Any]) -> Any:
     if isinstance(part, list):
         return [_inside(each, variables) for each in part]
     return rendered(part, variables, objects=True) if isinstance(part, str) else part
-
-
-def _no_json(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is not JSON")

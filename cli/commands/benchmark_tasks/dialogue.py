@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from eval_skills.cli.context import current
 from eval_skills.cli.output.benchmark_tasks import show_decided, show_task
 from eval_skills.cli.running import interrupted
+from eval_skills.core.documents.loading import refuse_constant
 from eval_skills.core.errors import InputError, UsageError, UserError
 from eval_skills.core.text import readable_json
 
@@ -108,25 +109,21 @@ def _typed(prompt: str) -> str:
         current().say("")
         raise _Left from None
     except KeyboardInterrupt:
-        current().say("")  # what is said of it does not stand behind the prompt
+        current().say("")  # what is printed next begins on a line of its own
         raise
 
 
 def _value(written: str) -> Any:
     """JSON where it is some, else the text as it is."""
     try:
-        return json.loads(written, parse_constant=_refuse)
+        return json.loads(written, parse_constant=refuse_constant)
     except (ValueError, RecursionError):
         return written
 
 
-def _refuse(name: str) -> Any:
-    raise ValueError(f"{name} is not JSON")
-
-
 def _task(text: str) -> Task:
     try:
-        task: Task = json.loads(text, parse_constant=_refuse)
+        task: Task = json.loads(text, parse_constant=refuse_constant)
     except (ValueError, RecursionError) as error:
         raise InputError(f"not valid JSON: {error}; e opens it again") from None
     return task
