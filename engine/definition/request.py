@@ -47,6 +47,11 @@ def part_remarks(provenance: Mapping[str, Any], benchmark_id: str) -> list[str]:
     return [f"only {part['tasks']:,} of the {part['of']:,} tasks of {benchmark_id} {'is' if part['tasks'] == 1 else 'are'} asked"]
 
 
+def absolute_if_there(path: str | None) -> str | None:
+    """An existing path made absolute; what is not there, such as the id of a benchmark, as it is."""
+    return str(Path(path).resolve()) if path and Path(path).exists() else path
+
+
 def confinement_asked(options: ProcessLimits) -> Confinement:
     """What every skill is held to."""
     return Confinement(**{name: getattr(options, name) for name in ProcessLimits.model_fields})

@@ -25,7 +25,7 @@ from eval_skills.core.store import Journal, Manifest, ManifestBenchmark, Manifes
 from eval_skills.core.store.retention import refuse_pruned
 from eval_skills.core.store.watch import Snapshot, foreign_changes, snapshot
 from eval_skills.core.telemetry.spans import telemetry, telemetry_warnings
-from eval_skills.engine.definition.request import SKIPPED
+from eval_skills.engine.definition.request import SKIPPED, absolute_if_there
 from eval_skills.engine.definition.scoring import scorer_digests
 from eval_skills.engine.evaluation.answer_cache import AnswerCache
 from eval_skills.engine.evaluation.duplicate_keys import DUPLICATE_KEYS, run_remark
@@ -338,13 +338,13 @@ def manifest_of(plan: RunPlan) -> Manifest:
     request = plan.request.model_copy(
         update={
             "skills": [str(skill.folder) for skill in plan.skills.values() if skill.folder],
-            "traces": _absolute(plan.request.traces),
-            "replay": _absolute(plan.request.replay),
+            "traces": absolute_if_there(plan.request.traces),
+            "replay": absolute_if_there(plan.request.replay),
             "record": plan.request.record and str(Path(plan.request.record).resolve()),
             # one that a program holds has a name, which is not that of a folder that happens to be here
-            "benchmark": _absolute(plan.request.benchmark) if plan.benchmark_path else plan.request.benchmark,
-            "tasks": _absolute(plan.request.tasks),
-            "benchmarks_dir": _absolute(plan.request.benchmarks_dir),
+            "benchmark": absolute_if_there(plan.request.benchmark) if plan.benchmark_path else plan.request.benchmark,
+            "tasks": absolute_if_there(plan.request.tasks),
+            "benchmarks_dir": absolute_if_there(plan.request.benchmarks_dir),
             "output_dir": str(Path(plan.request.output_dir).resolve()),
         }
     )
@@ -370,13 +370,9 @@ def manifest_of(plan: RunPlan) -> Manifest:
 
 
 def _skill(skill: Skill, digest: str, traces: str | None) -> ManifestSkill:
-    path = _absolute(traces) if skill.folder is None else str(skill.folder)
+    path = absolute_if_there(traces) if skill.folder is None else str(skill.folder)
     called = digest_of_json({"entrypoint": skill.entrypoint, "adapterConfig": skill.adapter_config})
     return ManifestSkill(key=skill.key, digest=digest, path=path, adapter=skill.adapter_type, adapter_digest=called)
-
-
-def _absolute(path: str | None) -> str | None:
-    return str(Path(path).resolve()) if path and Path(path).exists() else path
 
 
 GONE = "gone"

@@ -16,7 +16,7 @@ from eval_skills.engine.definition.benchmark import (
     resolve_scored,
     searched_for,
 )
-from eval_skills.engine.definition.request import EvaluateRequest
+from eval_skills.engine.definition.request import EvaluateRequest, absolute_if_there
 from eval_skills.engine.definition.scoring import custom_files, judges_of, scoring_digests
 from eval_skills.engine.rescoring.request import ScoringOptions
 from eval_skills.scorers import TaskScoring
@@ -71,10 +71,10 @@ def _request(options: ScoringOptions, then: EvaluateRequest) -> EvaluateRequest:
     given = {name: getattr(options, name) for name in _SETTINGS if getattr(options, name) is not None}
     if options.benchmark is not None or options.tasks is not None:
         given["own_tests"] = False
-        given |= {"benchmark": _absolute(options.benchmark) or then.benchmark, "tasks": _absolute(options.tasks)}
+        given |= {"benchmark": absolute_if_there(options.benchmark) or then.benchmark, "tasks": absolute_if_there(options.tasks)}
         given["map"] = columns_of(then, options.tasks)
     if directory := searched_for(options.benchmark, options.benchmarks_dir):
-        given["benchmarks_dir"] = _absolute(directory)
+        given["benchmarks_dir"] = absolute_if_there(directory)
     given["llm"] = then.llm.with_said(options.llm)
     given |= {name: getattr(options, name) for name in JudgeOptions.model_fields if name != "llm"}
     return then.model_copy(update={**given, "allow_custom_code": options.allow_custom_code, **_choice(options)})
@@ -83,11 +83,6 @@ def _request(options: ScoringOptions, then: EvaluateRequest) -> EvaluateRequest:
 def _choice(options: ScoringOptions) -> dict[str, list[str]]:
     """The tasks that are scored: those that were chosen now, whatever was when they were asked."""
     return {name: getattr(options, name, every) for name, every in EVERY_TASK.items()}
-
-
-def _absolute(path: str | None) -> str | None:
-    """An existing path made absolute; the id of a benchmark as it is."""
-    return str(Path(path).resolve()) if path and Path(path).exists() else path
 
 
 def _code_digest(scorings: dict[str, TaskScoring], folder: Path | None) -> list[str]:
