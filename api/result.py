@@ -1,4 +1,4 @@
-"""What an evaluation came to, as a Python program and a notebook see it."""
+"""The result of an evaluation, as a Python program and a notebook see it."""
 
 from __future__ import annotations
 

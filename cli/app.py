@@ -200,7 +200,7 @@ def call_app(arguments: Sequence[str]) -> int:
 
 
 def _show_docstring(group: App, arguments: Sequence[str]) -> None:
-    """The help of the command that is called is its docstring, not the line that its list has of it."""
+    """The help of the command that is called is its docstring, not its line in the list of commands."""
     if called := next((name for name in arguments if name in group), None):
         command = group[called]
         if command.default_command is None:

@@ -63,7 +63,7 @@ def compared(
         failures=None if fail_on is None else [*known, *gate_failures(found, fail_on, margin=tolerated)],
         gate_words=f"{words} on the tasks of both sides; {found.not_compared}" if found.not_compared else words,
         gate_rates=rates,
-        remarks=list(dict.fromkeys([*remarks, *_by_one_yardstick(found, old, new), *_grown(new, len(looks))])),
+        remarks=list(dict.fromkeys([*remarks, *_how_to_compare(found, old, new), *_grown(new, len(looks))])),
         before_made_by=old.made_by,
         after_made_by=new.made_by,
     )
@@ -78,7 +78,7 @@ def _itself(old: ReportSource, new: ReportSource) -> str | None:
     return None
 
 
-def _by_one_yardstick(found: ReportDiff, old: ReportSource, new: ReportSource) -> list[str]:
+def _how_to_compare(found: ReportDiff, old: ReportSource, new: ReportSource) -> list[str]:
     """How to compare answers to tasks that all changed: by scoring both with the same tasks, and the same judge."""
     if not any(skill.statistics is None and skill.tasks_incomparable for skill in found.skills):
         return []

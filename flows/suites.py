@@ -51,7 +51,7 @@ def _here(request: EvaluateRequest) -> Evaluated:
     try:
         with called_by.by(Caller("nightly")):
             return evaluated(evaluate(request))
-    except Exception as error:
+    except Exception as error:  # the suites of a night do not depend on each other: it becomes this one's result
         if loss_of(error) is not None:
             raise  # no other suite could be recorded either
         return Evaluated(problems=[reason_of(error)])
@@ -67,7 +67,7 @@ def _begin(asked: Asked) -> FlowRun | Evaluated:
             "the Prefect server has no such deployment; correct via, or serve or deploy it (eval-skills serve, prefect deploy)"
         )
         return Evaluated(problems=[f"deployment {asked.via} could not be started: {where}"])
-    except Exception as error:  # noqa: BLE001 - as above
+    except Exception as error:  # noqa: BLE001 - becomes this suite's result, as in `_here`
         return Evaluated(problems=[f"deployment {asked.via} could not be started: {reason_of(error)}"])
     assert isinstance(flow_run, FlowRun)
     return flow_run
@@ -101,7 +101,7 @@ def _there(begun: FlowRun | Evaluated | None, asked: Asked, deadline: float, gat
         )
     except StoppedInPrefect:  # the night itself
         raise
-    except Exception as error:  # noqa: BLE001 - as above
+    except Exception as error:  # noqa: BLE001 - becomes this suite's result, as in `_here`
         return Evaluated(problems=[f"deployment {asked.via}: {reason_of(error)}"])
 
 

@@ -65,7 +65,7 @@ def labels_of(store: Store, run_id: str) -> dict[str, dict[str, Any]]:
 
 
 def to_label(page: str, run_id: str, said: Mapping[str, Any]) -> dict[str, Any]:
-    """What a page needs to label an answer, and what is said of it already; `page` is the answer's own."""
+    """What a page needs to label an answer, with the label that it has already; `page` is the answer's own."""
     key = page.removesuffix(".html")[-KEY_LENGTH:]
     return {"answer": {"run": run_id, "answer": key}, "said": said.get(key)}
 

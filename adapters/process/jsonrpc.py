@@ -37,7 +37,7 @@ class Reply:
 
 
 def request_line(request_id: int, params: Any, conversation: dict[str, Any] | None = None) -> bytes:
-    """The request as one line, line feed included; what is told of a conversation stands beside the params.
+    """The request as one line, line feed included; the data of a conversation go beside the params.
 
     Raises:
         InfraError: the input cannot be written as JSON.
@@ -82,7 +82,7 @@ def read_progress(line: bytes, request_id: int, twice: Callable[[str], None] | N
     """What a line reports of the running request; None where the line is not such a notification. `twice` as in `parse_json`.
 
     The notification names no request, or this one as ``requestId``; one that names another request came too late and is
-    `OF_ANOTHER`. An id that is null is none. One that is not valid JSON (an argument is NaN) reports a call that cannot be read.
+    `OF_ANOTHER`. A null id is no id. One that is not valid JSON (an argument is NaN) reports a call that cannot be read.
     """
     if b'"jsonrpc"' not in line or PROGRESS.encode() not in line:
         return None

@@ -50,7 +50,7 @@ from eval_skills.core.threads import CancelledItself, RaisedInThread, Steps, in_
 T = TypeVar("T")
 
 Called = Callable[[Any, "dict[str, Any] | None"], Any]
-"""Gets the input, and what is told of the conversation (None outside of one)."""
+"""Gets the input, and the data of the conversation (None outside of one)."""
 
 KEPT_S = 0.1
 """A coroutine that keeps the event loop longer at a time, and for more than a tenth of its time limit, is worth a remark."""
@@ -140,8 +140,7 @@ class FunctionAdapter(Adapter):
         cls(skill)
 
     def _callable(self, name: str, target: Any) -> tuple[Called, bool]:
-        """What a call calls with the input and what is told of the conversation, and whether that only makes a coroutine or the
-        like."""
+        """What a call calls with the input and the data of the conversation, and whether that makes a coroutine or the like."""
         if isinstance(target, type):
             raise NotLoaded(f"{name} is a class; give an instance of it, or a function")
         function = target.call if has_method(target, "call") else target

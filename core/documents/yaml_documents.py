@@ -39,7 +39,8 @@ def parse_yaml(text: str) -> Any:
     """The document in a text of YAML.
 
     Raises:
-        ValueError: it is not valid, gives a key twice, holds a number that is none of JSON, or anchors that make too much of it.
+        ValueError: it is not valid, gives a key twice, holds a number that JSON does not have, or anchors that make too much of
+            it.
         RecursionError: it is nested too deeply.
     """
     import yaml

@@ -140,8 +140,7 @@ def _refuse_same_answers(labels: Sequence[Label], source: str) -> None:
     """The judge sees the task and the answer alone: two labels of both are one, or contradict each other.
 
     Raises:
-        InputError: two labels of one answer to a task differ, or say of the same item what was said of it; the message names the
-            lines.
+        InputError: two labels of one answer to a task differ, or are of the same item; the message names the lines.
     """
     first: dict[tuple[str, str | None], Label] = {}
     items: set[tuple[str, str | None, str | None, int | None]] = set()

@@ -123,7 +123,7 @@ class PreferenceVotes:
         return self.votes.too_few or undecided
 
     def row(self) -> dict[str, Any]:
-        """What the table `preferences` has of it."""
+        """Its row in the table `preferences`."""
         outcome = self.outcome
         decisive = next((each for each in self.votes.counted if each.outcome == outcome), None)
         said: dict[str, Any] = {"outcome": outcome, **_of(decisive, _REASONS)}

@@ -68,7 +68,7 @@ GRACE_S = 0.3
 """How long everything may tidy up when the requests end."""
 
 Function = Callable[[Any, Any], Any]
-"""Gets the input, and what is told of the conversation (None outside of one)."""
+"""Gets the input, and the data of the conversation (None outside of one)."""
 
 
 class Host:

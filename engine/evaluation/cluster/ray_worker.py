@@ -66,7 +66,7 @@ class RayWorker:
     async def _execute(self, packed: bytes, early: asyncio.Future[list[Outcome]]) -> list[Outcome]:
         share: Share
         trace: Mapping[str, str]
-        share, trace = pickle.loads(packed)  # noqa: S301 - as above
+        share, trace = pickle.loads(packed)  # noqa: S301 - of our own driver
         with continued(trace):
             return await self._held().execute(share, lambda outcomes: early.set_result(list(outcomes)))
 
