@@ -29,9 +29,3 @@ def _kept(store: Store, run_id: str) -> RunItems:
     from eval_skills.engine.stored_runs.items import run_items
 
     return run_items(store, run_id)
-
-
-def sql_text(text: str) -> str:
-    """A text as SQL, without signs that could steer what shows it."""
-    quoted = "".join(letter.replace("'", "''") if letter.isprintable() else f"' || chr({ord(letter)}) || '" for letter in text)
-    return f"('{quoted}')"

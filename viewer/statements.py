@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from eval_skills.viewer.items import sql_text
-
 if TYPE_CHECKING:
     from eval_skills.core.diff.model import SkillDiff
 
@@ -162,3 +160,9 @@ ORDER BY ALL"""
 
 def _share(*statuses: str) -> str:
     return f"avg((status IN ({', '.join(map(repr, statuses))}))::INT)"
+
+
+def sql_text(text: str) -> str:
+    """A text as SQL, without signs that could steer what shows it."""
+    quoted = "".join(letter.replace("'", "''") if letter.isprintable() else f"' || chr({ord(letter)}) || '" for letter in text)
+    return f"('{quoted}')"

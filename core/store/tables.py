@@ -20,7 +20,7 @@ from eval_skills.core.errors import InputError, RunError, warn_of_store
 from eval_skills.core.store.digests import digest_of_file, record_digest, recorded_digests
 from eval_skills.core.store.files import create, make_folder, replace_durably, sync_folder
 from eval_skills.core.store.layout import is_run_id, is_to_come
-from eval_skills.core.store.parquet_files import DELETED, READERS, as_rows, read_all, readable, row_count
+from eval_skills.core.store.parquet_reading import DELETED, READERS, as_rows, read_all, readable, row_count
 from eval_skills.core.store.schema import DATE_FIELD, SCHEMAS
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from eval_skills.core.viewer_pages import skill_page as name_of
 from eval_skills.reporting.trend.page import Further, render
 from eval_skills.reporting.trend.series import Annotation, shown
 from eval_skills.reporting.trend.steps import Steps
-from eval_skills.viewer.items import sql_text
+from eval_skills.viewer.statements import sql_text
 from eval_skills.viewer.tables import BEGAN, KNOWN_REPORTS
 
 if TYPE_CHECKING:

@@ -9,9 +9,10 @@ from eval_skills.core.models.report import MISSING_KINDS
 from eval_skills.core.text import plural
 from eval_skills.core.viewer_pages import NoSuchPageError, item_page, run_page, skill_page, task_page
 from eval_skills.reporting.html.payload import answers_payload
-from eval_skills.viewer.items import items_of, sql_text
+from eval_skills.viewer.items import items_of
 from eval_skills.viewer.labels import labels_of, to_label
 from eval_skills.viewer.page import AnswerPage
+from eval_skills.viewer.statements import sql_text
 from eval_skills.viewer.tables import Column, Table
 
 if TYPE_CHECKING:

@@ -1,7 +1,8 @@
-"""Parquet files as rows: a few columns of many small files, through pyarrow or, where it can read them, through DuckDB.
+"""Reading Parquet files as rows, through pyarrow: a few columns of many small files. `landing` writes them.
 
-After a year of nights a table is many small files, of which mostly a few columns are wanted. Neither way needs pyarrow's dataset,
-whose import loads pandas and which is built for few large files.
+After a year of nights a table is many small files, of which mostly a few columns are wanted. Where there are very many,
+`tables` reads them through DuckDB. Neither way needs pyarrow's dataset, whose import loads pandas and which is built for few
+large files.
 """
 
 from __future__ import annotations
