@@ -14,12 +14,23 @@ from eval_skills.engine.evaluation.plan import Item
 from eval_skills.engine.evaluation.session import RunSession
 
 
-async def final_result(session: RunSession, item: Item, retries: int, task_run_id: str | None = None) -> ItemResult | None:
+async def final_result(
+    session: RunSession, item: Item, retries: int, *, attempt: int = 0, task_run_id: str | None = None
+) -> ItemResult | None:
     """Attempt `item` until it has a result that is final, with at most `retries` further attempts; None: it is left for a resume.
 
-    The caller's slot, if it has one, is held while the skill works and free while the item waits.
+    The caller's slot, if it has one, is held while the skill works and free while the item waits. The first `attempt` attempts
+    have failed already.
     """
-    return await _final_result(session, item, retries, 0, task_run_id)
+    while True:
+        attempt += 1
+        outcome = await attempt_in_turn(session, item, last=attempt > retries, task_run_id=task_run_id)
+        if outcome is None:
+            return None
+        if not outcome.transient or attempt > retries:
+            return outcome.result
+        give_back_slot()
+        await asyncio.sleep(delay_s(attempt))
 
 
 async def final_results(
@@ -43,23 +54,8 @@ async def final_results(
     if not is_refused:
         give_back_slot()
         await asyncio.sleep(delay_s(1))
-    final = await _final_result(session, items[len(results) - 1], retries, 0 if is_refused else 1, task_run_id)
+    final = await final_result(session, items[len(results) - 1], retries, attempt=0 if is_refused else 1, task_run_id=task_run_id)
     return [*results[:-1], *([] if final is None else [final])]
-
-
-async def _final_result(
-    session: RunSession, item: Item, retries: int, attempt: int, task_run_id: str | None
-) -> ItemResult | None:
-    """The result after the first `attempt` attempts failed."""
-    while True:
-        attempt += 1
-        outcome = await attempt_in_turn(session, item, last=attempt > retries, task_run_id=task_run_id)
-        if outcome is None:
-            return None
-        if not outcome.transient or attempt > retries:
-            return outcome.result
-        give_back_slot()
-        await asyncio.sleep(delay_s(attempt))
 
 
 async def attempt_in_turn(session: RunSession, item: Item, *, last: bool, task_run_id: str | None = None) -> Outcome | None:
