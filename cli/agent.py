@@ -132,7 +132,7 @@ def _json_or_text(value: str) -> Any:
     """A word that is not JSON stands for itself: ``sandbox=bwrap``."""
     try:
         return json.loads(value)
-    except ValueError:
+    except (ValueError, RecursionError):
         return value
 
 

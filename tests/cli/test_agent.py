@@ -43,6 +43,7 @@ def test_a_value_is_read_by_the_type_of_its_option(options: list[str], config: d
         pytest.param(["nonsense=1"], "--agent-option nonsense: agents have no such option; valid are allow", id="unknown"),
         pytest.param(["maxStep=1"], "--agent-option maxStep: agents have no such option (did you mean 'maxSteps'?)", id="near"),
         pytest.param(["maxSteps=abc"], '--agent-option maxSteps: give a whole number; got "abc"', id="wrong-type"),
+        pytest.param([f"maxSteps={'[' * 100_000}"], "--agent-option maxSteps: give a whole number; got", id="too-deep"),
         pytest.param(["maxSteps=0"], "--agent-option maxSteps: ", id="out-of-range"),
         pytest.param(['limits={"diskMb": 0}'], "--agent-option limits.diskMb: ", id="inside-an-object"),
         pytest.param(["skills=[]"], "--agent-option skills: this command decides it; leave it out", id="of-the-command"),
