@@ -13,8 +13,7 @@ from eval_skills.adapters.conversation import without_repeats
 from eval_skills.core.documents.loading import distinct_keys, validate
 from eval_skills.core.errors import ContractError, InfraError, InputError, ItemError, SkillError, SkillTimeout
 from eval_skills.core.messages.responses_items import ELSEWHERE, kind_of_item
-from eval_skills.core.messages.roles import inner_message, last_words, role_in, unknown_role
-from eval_skills.core.messages.tool_results import results_of
+from eval_skills.core.messages.roles import inner_message, last_words, role_in, unanswered, unknown_role
 from eval_skills.core.models import ItemResult, Model, SkillResponse, TurnResponse, TurnResult
 from eval_skills.core.models.base import Text
 from eval_skills.core.models.result import ErrorKind
@@ -138,9 +137,9 @@ class RecordedRun(SkillResponse):
         if self.error is not None:
             return _FAILURES[self.error.kind](self.error.message, latency_ms=self.answer.latency_ms)
         parts = self._parts()
-        if {"output", "turns"} & parts.keys() or (unanswered := _unanswered(parts.get("messages") or [])) is None:
+        if {"output", "turns"} & parts.keys() or (why := unanswered(parts.get("messages") or [])) is None:
             return None
-        return ContractError(unanswered, latency_ms=self.answer.latency_ms)
+        return ContractError(why, latency_ms=self.answer.latency_ms)
 
     def _parts(self) -> dict[str, Any]:
         parts = {name: getattr(self, name) for name in self._own_parts()}
@@ -252,16 +251,6 @@ def _camel(fields: dict[str, Any]) -> dict[str, Any]:
 
 def _plain(value: Any) -> Any:
     return value.model_dump(mode="json", by_alias=True, exclude_none=True)
-
-
-def _unanswered(messages: list[dict[str, Any]]) -> str | None:
-    """Why no message is an answer; None where one is."""
-    if last_words(messages) is None:
-        return "there is no answer: none of the messages is the assistant's, and output is not given"
-    last = inner_message(messages[-1])
-    if role_in(last) != "user" or any(True for _ in results_of(last, "user")):  # a tool's turn, as Anthropic's API has them
-        return None
-    return f"there is no answer: messages[{len(messages) - 1}], the last one, is the user's, and output is not given"
 
 
 def _known_parts(data: dict[str, Any], place: str) -> dict[str, Any]:

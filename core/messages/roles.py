@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from eval_skills.core.messages.blocks import text_in
 from eval_skills.core.messages.responses_items import in_turns, item_role
+from eval_skills.core.messages.tool_results import results_of
 from eval_skills.core.text import excerpt, nearest
 
 ROLES = {
@@ -53,6 +54,16 @@ def last_words(messages: Iterable[Mapping[str, Any]]) -> str | None:
     if any("role" not in turn and item_role(turn) is not None for turn in turns):
         turns = in_turns(turns)
     return next((text_in(turn) for turn in reversed(turns) if role_in(turn) == "assistant"), None)
+
+
+def unanswered(messages: Sequence[Mapping[str, Any]]) -> str | None:
+    """Why none of the messages is the answer to the user's last one; None where one is."""
+    if last_words(messages) is None:
+        return "there is no answer: none of the messages is the assistant's, and output is not given"
+    last = inner_message(messages[-1])
+    if role_in(last) != "user" or any(True for _ in results_of(last, "user")):  # a tool's turn, as Anthropic's API has them
+        return None
+    return f"there is no answer: messages[{len(messages) - 1}], the last one, is the user's, and output is not given"
 
 
 def inner_message(message: Mapping[str, Any]) -> Mapping[str, Any]:

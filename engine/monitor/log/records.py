@@ -16,7 +16,7 @@ from pydantic import Field, ValidationError
 
 from eval_skills.core.documents.validation_errors import problems_in
 from eval_skills.core.messages.blocks import text_in
-from eval_skills.core.messages.roles import inner_message, last_words, role_in
+from eval_skills.core.messages.roles import inner_message, last_words, role_in, unanswered
 from eval_skills.core.messages.tool_results import results_of
 from eval_skills.core.models import ExpectedOutput, SkillResponse
 from eval_skills.core.models.base import Model, Text
@@ -132,6 +132,8 @@ class RecordReader:
         response = _response(found, messages)
         if error is None and "output" not in found and response.output is None:
             raise BadRecord("no answer: no message is from the assistant")
+        if error is None and "output" not in found:
+            error = unanswered(response.messages or [])
         has_id = not _is_blank(found.get("id"))
         return Interaction(
             id=_id_text(found["id"]) if has_id else self._id_by_place(record, found, place),

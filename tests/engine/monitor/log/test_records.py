@@ -63,6 +63,20 @@ def test_without_an_output_the_last_message_of_the_agent_is_the_answer() -> None
     assert (found.query, found.response.output) == ("second", "b")
 
 
+def test_messages_that_end_at_the_user_s_turn_hold_no_answer_to_it() -> None:
+    messages = [
+        {"role": "user", "content": "Where is order 5?"}, {"role": "assistant", "content": "Order 5 is on its way."},
+        {"role": "user", "content": "And order 6?"},
+    ]  # fmt: skip
+    found = read({"messages": messages})
+    assert (found.query, found.error) == (
+        "And order 6?", "there is no answer: messages[2], the last one, is the user's, and output is not given"
+    )  # fmt: skip
+    assert read({"messages": messages, "output": "Order 6, too."}).error is None
+    result = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "1", "content": "c"}]}
+    assert read({"messages": [*messages[:2], result]}).error is None
+
+
 def test_a_record_of_an_error_needs_no_message_of_the_agent() -> None:
     found = read({"messages": [{"role": "user", "content": "q"}], "error": "broke"})
     assert (found.error, found.query, found.response.output) == ("broke", "q", None)
