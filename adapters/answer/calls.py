@@ -8,8 +8,8 @@ from typing import Any
 from eval_skills.adapters.answer.envelope import parse_json
 from eval_skills.core.messages.tool_results import results_of
 from eval_skills.core.models import ToolCall
+from eval_skills.core.models.response import ARGUMENTS_KEYS
 
-_ARGUMENTS = ("arguments", "args", "input", "parameters")
 _NAMES = ("name", "toolName", "tool_name", "tool")
 _IDS = ("call_id", "toolCallId", "tool_call_id", "id")
 
@@ -24,7 +24,7 @@ def tool_call_of(raw: Any) -> ToolCall:
     call = next((given[key] for key in ("function", "custom") if isinstance(given.get(key), dict)), given)
     name = next((call[key] for key in _NAMES if isinstance(call.get(key), str)), "")
     identity = next((given[key] for key in _IDS if isinstance(given.get(key), str)), None)
-    arguments = next((call[key] for key in _ARGUMENTS if key in call), None)
+    arguments = next((call[key] for key in ARGUMENTS_KEYS if key in call), None)
     error = given.get("error")
     said = {"error": error if isinstance(error, str) else str(error)} if error else {}
     result = {"result": given["result"]} if "result" in given else {}

@@ -11,6 +11,7 @@ from eval_skills.core.messages.blocks import as_dict, blocks_of, first_under
 from eval_skills.core.messages.responses_items import built_in_call, is_call, item_role
 from eval_skills.core.messages.tool_results import CODE_EXECUTION, results_of
 from eval_skills.core.models import ToolCall
+from eval_skills.core.models.response import ARGUMENTS_KEYS
 
 NO_ARGUMENTS = object()
 """Stands for arguments that a call does not mention, which is not the same as null."""
@@ -87,7 +88,7 @@ def name_and_arguments(raw: Mapping[str, Any]) -> tuple[Any, Any]:
     """
     function = raw.get("function")
     call = function if isinstance(function, dict) else raw if "name" in raw else _named(raw)
-    for key in ("arguments", "args", "input"):
+    for key in ARGUMENTS_KEYS:
         if key in call:
             return call.get("name"), call[key]
     return call.get("name"), NO_ARGUMENTS

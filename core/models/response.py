@@ -28,8 +28,13 @@ def unwrapped(output: Any) -> Any:
     return output
 
 
+ARGUMENTS_KEYS = ("arguments", "args", "input", "parameters")
+"""Where a call holds its arguments; the first that is present counts."""
+
+
 class ToolCall(Model, defer_build=True):
-    """One tool call of an agent run. `arguments` (or ``args``) is whatever the agent passed: an object, or unreadable text.
+    """One tool call of an agent run. `arguments` (or another of `ARGUMENTS_KEYS`) is whatever the agent passed: an object, or
+    unreadable text.
 
     Keys of other tools' formats are let through and ignored: a trace is data, not a configuration. A key that is almost
     the name of a missing field is refused, or its value would be lost silently.
@@ -49,8 +54,9 @@ class ToolCall(Model, defer_build=True):
         if not isinstance(data, dict):
             return data
         call = dict(data)
-        if "args" in call and "arguments" not in call:
-            call["arguments"] = call.pop("args")
+        for key in ARGUMENTS_KEYS:
+            if key in call and "arguments" not in call:
+                call["arguments"] = call.pop(key)
         missing = [name for name in ("arguments", "result", "error") if name not in call]
         for key in call.keys() - cls.model_fields.keys():
             if found := get_close_matches(str(key), missing, n=1, cutoff=0.8):

@@ -16,10 +16,12 @@ from eval_skills.core.models import ToolCall
         ({"arguments": {"q": 1}}, {"q": 1}),
         ({"args": {"q": 1}}, {"q": 1}),
         ({"args": {"q": 1}, "arguments": {"q": 2}}, {"q": 2}),
+        ({"type": "tool_use", "input": {"q": 1}}, {"q": 1}),
+        ({"parameters": {"q": 1}}, {"q": 1}),
         ({"type": "tool_call", "index": 0, "tool_name": "x"}, None),
     ],
 )
-def test_arguments_have_two_names_and_foreign_keys_are_let_through(said: dict[str, Any], arguments: Any) -> None:
+def test_arguments_have_several_names_and_foreign_keys_are_let_through(said: dict[str, Any], arguments: Any) -> None:
     before = dict(said)
     assert ToolCall.model_validate({"name": "search", **said}).arguments == arguments
     assert said == before

@@ -51,6 +51,16 @@ def test_a_match_scores_1_with_its_figures() -> None:
     }
 
 
+@pytest.mark.parametrize("key", ["arguments", "args", "input", "parameters"])
+@pytest.mark.parametrize("listed", [True, False])
+def test_arguments_under_any_key_are_not_taken_for_none(key: str, listed: bool) -> None:
+    paid, nothing = {"name": "pay", key: {"amount": 999}}, [{"role": "assistant", "tool_calls": [{"name": "pay", "args": {}}]}]
+    of = task(nothing, mode="unordered", toolArgsMode="subset")
+    found = verdict(of, calls=[paid]) if listed else verdict(of, [{"role": "assistant", "tool_calls": [paid]}])
+    assert [reason.message for reason in found.reasons if reason.code == "TRAJECTORY_ARGUMENTS"] != []
+    assert found.status == "fail"
+
+
 def test_p93_a_mismatch_scores_0_with_a_reason_for_each_edit() -> None:
     found = verdict(task(), [USER, asks(("search", '{"q": "owl"}'), ("buy", {})), TOOL, DONE])
     assert (found.status, found.score) == ("fail", 0.0)
