@@ -9,18 +9,13 @@ from typing import Any
 
 from eval_skills.adapters.http.config import HttpConfig, found_at
 from eval_skills.core.models import Usage
-from eval_skills.core.models.response import MAX_COST_USD, MAX_TOKENS
+from eval_skills.core.models.response import CACHED_KEYS, COMPLETION_KEYS, MAX_COST_USD, MAX_TOKENS, PROMPT_KEYS
 
 _COST, _USAGE = "cost_usd", "usage"
 _MAX_COUNT = MAX_TOKENS // 10
 """So that a count and its cached tokens together are still one."""
 
 _MAX_DIGITS = 40
-
-_PROMPT = ("prompt_tokens", "promptTokens", "input_tokens", "inputTokens")
-_COMPLETION = ("completion_tokens", "completionTokens", "output_tokens", "outputTokens")
-_CACHED = ("cache_creation_input_tokens", "cache_read_input_tokens")
-"""Anthropic counts these beside ``input_tokens``; OpenAI's cached tokens are part of ``prompt_tokens``."""
 
 
 class UsageReader:
@@ -81,12 +76,12 @@ class UsageReader:
 def _tokens(found: Any, path: str) -> dict[str, int]:
     """The counts in a usage object of OpenAI's, Anthropic's or our own shape."""
     counts = found if isinstance(found, dict) else {}
-    parts = {"prompt_tokens": _first(counts, _PROMPT), "completion_tokens": _first(counts, _COMPLETION)}
+    parts = {"prompt_tokens": _first(counts, PROMPT_KEYS), "completion_tokens": _first(counts, COMPLETION_KEYS)}
     known = {part: count for part, count in parts.items() if count is not None}
     if not known:
         valid = "write the path of an object with prompt_tokens, input_tokens or similar keys"
         raise ValueError(f"usagePath {path!r} leads to no number of tokens; {valid}")
-    cached = {name: counts[name] for name in _CACHED if counts.get(name) is not None}
+    cached = {name: counts[name] for name in CACHED_KEYS if counts.get(name) is not None}
     for name, count in (known | cached).items():
         if not _is_count(count):
             raise ValueError(f"usagePath {path!r} leads to {str(count)[:40]!r} as {name}, which is not a number of tokens")

@@ -64,19 +64,49 @@ class ToolCall(Model, defer_build=True):
         return call
 
 
+PROMPT_KEYS = ("prompt_tokens", "promptTokens", "input_tokens", "inputTokens")
+COMPLETION_KEYS = ("completion_tokens", "completionTokens", "output_tokens", "outputTokens")
+"""Where OpenAI's, Anthropic's and our own objects hold the counts; the first that is not null counts."""
+
+CACHED_KEYS = ("cache_creation_input_tokens", "cache_read_input_tokens")
+"""Anthropic counts these beside ``input_tokens``; OpenAI's cached tokens are part of ``prompt_tokens``."""
+
+
 class Usage(Model, defer_build=True):
-    """Tokens that the skill's own models consumed. Keys of providers' formats beside these are ignored."""
+    """Tokens that the skill's own models consumed, under the keys of OpenAI's, Anthropic's or our own (`PROMPT_KEYS`,
+    `COMPLETION_KEYS`, `CACHED_KEYS`). Keys of providers' formats beside these are ignored."""
 
     model_config = ConfigDict(extra="ignore")
 
     prompt_tokens: int | None = Field(default=None, ge=0, le=MAX_TOKENS)
     completion_tokens: int | None = Field(default=None, ge=0, le=MAX_TOKENS)
 
+    @model_validator(mode="before")
+    @classmethod
+    def _under_other_keys(cls, data: Any) -> Any:
+        if not isinstance(data, dict):
+            return data
+        usage = dict(data)
+        for keys in (PROMPT_KEYS, COMPLETION_KEYS):
+            key = next((key for key in keys if usage.get(key) is not None), keys[0])
+            if key not in keys[:2]:
+                usage = {other: count for other, count in usage.items() if other not in keys[:2]} | {keys[0]: usage[key]}
+                if key == "input_tokens":
+                    usage[keys[0]] = _with_cached(usage)
+        return usage
+
     @property
     def tokens(self) -> int | None:
         """All of them; None where one of the two is unknown."""
         known = self.prompt_tokens, self.completion_tokens
         return None if None in known else sum(filter(None, known))
+
+
+def _with_cached(usage: dict[str, Any]) -> Any:
+    """Anthropic's ``input_tokens`` and those of the cache; the one that is not a number, where there is such."""
+    counts = [count for key in ("input_tokens", *CACHED_KEYS) if (count := usage.get(key)) is not None]
+    wrong = [count for count in counts if not isinstance(count, int) or isinstance(count, bool) or count < 0]
+    return wrong[0] if wrong else sum(counts)
 
 
 LEFT_OUT_FOLDERS = frozenset({"node_modules", "__pycache__", ".venv"})

@@ -52,6 +52,36 @@ def test_both_spellings_and_a_nested_envelope_say_the_same(fields: dict[str, Any
     assert read.answer == READ
 
 
+@pytest.mark.parametrize(
+    ("usage", "tokens"),
+    [
+        pytest.param({"prompt_tokens": 5, "completion_tokens": 2, "total_tokens": 7}, (5, 2), id="openai-chat"),
+        pytest.param(
+            {"input_tokens": 5, "output_tokens": 2, "input_tokens_details": {"cached_tokens": 4}}, (5, 2), id="openai-responses"
+        ),
+        pytest.param(
+            {"input_tokens": 5, "output_tokens": 2, "cache_creation_input_tokens": 10, "cache_read_input_tokens": 100},
+            (115, 2),
+            id="anthropic",
+        ),
+        pytest.param({"inputTokens": 5, "outputTokens": 2}, (5, 2), id="vercel"),
+        pytest.param({"promptTokens": 115, "input_tokens": 5, "cache_read_input_tokens": 110}, (115, None), id="ours-first"),
+        pytest.param({"promptTokens": None, "input_tokens": 5}, (5, None), id="null-is-none"),
+        pytest.param({"total_tokens": 7}, (None, None), id="a-total-tells-neither"),
+    ],
+)
+def test_tokens_are_read_as_every_provider_writes_them(usage: dict[str, Any], tokens: tuple[int | None, int | None]) -> None:
+    found = read_recorded(line(output=4, usage=usage), "f:1").answer.usage
+    assert found is not None
+    assert (found.prompt_tokens, found.completion_tokens) == tokens
+
+
+@pytest.mark.parametrize("wrong", [{"input_tokens": "5"}, {"input_tokens": 5, "cache_read_input_tokens": -1}])
+def test_tokens_that_are_no_number_are_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match=r"f:1: usage\..*got (\"5\"|-1)"):
+        read_recorded(line(output=4, usage=wrong), "f:1")
+
+
 def test_a_null_output_is_an_answer() -> None:
     assert read_recorded(line(output=None), "f:1").answer == SkillResponse(output=None)
 
