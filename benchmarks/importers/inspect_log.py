@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -161,10 +162,41 @@ def _measured(row: Row) -> dict[str, Any]:
         measured["latencyMs"] = float(time) * 1000
     usage = row.data.get("model_usage")
     used = [each for each in usage.values() if isinstance(each, dict)] if isinstance(usage, dict) else []
-    if used:
-        total = {key: sum(each.get(key) or 0 for each in used) for key in ("input_tokens", "output_tokens")}
-        measured["usage"] = {"promptTokens": total["input_tokens"], "completionTokens": total["output_tokens"]}
+    prompt, completion = (_whole(map(each, used)) for each in (_prompt_tokens, _completion_tokens))
+    if known := {
+        key: tokens for key, tokens in (("promptTokens", prompt), ("completionTokens", completion)) if tokens is not None
+    }:
+        measured["usage"] = known
     return measured
+
+
+def _whole(counts: Iterable[int | None]) -> int | None:
+    """The sum; None where there is nothing, or a part is unknown."""
+    listed = list(counts)
+    known = [count for count in listed if count is not None]
+    return sum(known) if known and len(known) == len(listed) else None
+
+
+def _completion_tokens(usage: dict[str, Any]) -> int | None:
+    return _count(usage, "output_tokens")
+
+
+def _prompt_tokens(usage: dict[str, Any]) -> int | None:
+    """All tokens that a model read. Those of its cache are part of ``input_tokens`` with some providers and beside them with
+    others: the total of Inspect's tells, and without one they are unknown.
+    """
+    read, written, total = (_count(usage, key) for key in ("input_tokens", "output_tokens", "total_tokens"))
+    cached = sum(_count(usage, f"input_tokens_cache_{key}") or 0 for key in ("read", "write"))
+    if not cached or read is None:
+        return read
+    if written is None or total is None:
+        return None
+    return read + cached if total >= read + cached + written else read
+
+
+def _count(usage: dict[str, Any], key: str) -> int | None:
+    count = usage.get(key)
+    return count if isinstance(count, int) and not isinstance(count, bool) and count >= 0 else None
 
 
 def _completion(row: Row) -> Any:
@@ -180,10 +212,16 @@ def _completion(row: Row) -> Any:
 
 
 def _message(message: Any) -> Any:
-    """A message as chat completions have it: Inspect writes a call's name and arguments flat."""
+    """A message as chat completions have it: Inspect writes a call's name and arguments flat, a result's tool as `function`,
+    and why a tool failed beside its content."""
     if not isinstance(message, dict):
         return message
     kept = {key: message[key] for key in ("role", "content", "tool_call_id", "name") if message.get(key) is not None}
+    if message.get("role") == "tool" and isinstance(message.get("function"), str):
+        kept["name"] = message["function"]
+    if (error := message.get("error")) is not None:
+        why = error.get("message") if isinstance(error, dict) else error
+        kept |= {"content": kept.get("content") or why, "error": why, "status": "error"}
     calls = message.get("tool_calls")
     if isinstance(calls, list) and calls:
         kept["tool_calls"] = [_call(call) for call in calls]

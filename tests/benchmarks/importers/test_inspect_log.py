@@ -17,6 +17,7 @@ from eval_skills.benchmarks.importers.writing import write_benchmark
 from eval_skills.core.errors import InputError
 from eval_skills.engine.evaluation.recordings import read_recordings
 from eval_skills.scorers import score_response
+from eval_skills.scorers.tools.calls import known_calls
 from tests.tables import each_row
 
 HEADER = {"version": 2, "status": "success", "eval": {"task": "capitals", "model": "openai/gpt-4o", "task_id": "x"}}
@@ -100,6 +101,43 @@ def test_the_calls_are_kept_in_a_notation_that_is_read(tmp_path: Path) -> None:
     assert run["messages"][1]["tool_calls"] == [
         {"id": "c1", "type": "function", "function": {"name": "search", "arguments": {"q": "France"}}}
     ]
+
+
+def test_a_result_keeps_its_tool_and_why_it_failed(tmp_path: Path) -> None:
+    error = {"type": "timeout", "message": "too slow"}
+    failed = {"role": "tool", "content": "", "tool_call_id": "c0", "function": "pay", "error": error}
+    [run] = import_tasks(zipped(tmp_path, sample(1, 1, "C", messages=[failed, {"role": "assistant", "content": "Paris"}]))).runs
+    response = read_recorded(json.dumps(run).encode(), "line").answer
+    assert [(call.name, call.error) for call in known_calls(response) or ()] == [("pay", "too slow")]
+    assert run["messages"][0]["content"] == "too slow"
+
+
+@pytest.mark.parametrize(
+    ("usage", "tokens"),
+    [
+        pytest.param(
+            {"a": {"input_tokens": 5, "output_tokens": 2, "total_tokens": 117, "input_tokens_cache_read": 100,
+                   "input_tokens_cache_write": 10}},
+            {"promptTokens": 115, "completionTokens": 2}, id="cached-tokens-beside",
+        ),
+        pytest.param(
+            {"a": {"input_tokens": 115, "output_tokens": 2, "total_tokens": 117, "input_tokens_cache_read": 100}},
+            {"promptTokens": 115, "completionTokens": 2}, id="cached-tokens-within",
+        ),
+        pytest.param(
+            {"a": {"input_tokens": 5, "output_tokens": 2, "input_tokens_cache_read": 100}},
+            {"completionTokens": 2}, id="nobody-says-which",
+        ),
+        pytest.param(
+            {"a": {"input_tokens": 5, "output_tokens": 2}, "b": {"input_tokens": 7, "output_tokens": None}},
+            {"promptTokens": 12}, id="a-part-is-unknown",
+        ),
+        pytest.param({"a": {"total_tokens": 9}}, None, id="unknown-is-not-zero"),
+    ],
+)  # fmt: skip
+def test_tokens_are_all_of_them_or_unknown(tmp_path: Path, usage: dict[str, Any], tokens: dict[str, int] | None) -> None:
+    [run] = import_tasks(zipped(tmp_path, sample(1, 1, "C", model_usage=usage))).runs
+    assert run.get("usage") == tokens
 
 
 def test_what_was_not_scored_is_counted_and_left_out(tmp_path: Path) -> None:
