@@ -51,6 +51,15 @@ def text_in(message: Mapping[str, Any]) -> str:
     return text_of(message.get("content")) or text_of(message.get("parts"))
 
 
+def refusal_in(message: Mapping[str, Any]) -> str:
+    """The words with which a model of OpenAI's refuses, which stand beside the content or in blocks of their own."""
+    for holder in (message, message.get("additional_kwargs")):  # the latter is LangChain's, which may repeat blocks there
+        if isinstance(holder, Mapping) and isinstance(said := holder.get("refusal"), str) and said:
+            return said
+    said_in = (block.get("refusal") for block in blocks_of(message) if isinstance(block, Mapping))
+    return "".join(text for text in said_in if isinstance(text, str))
+
+
 def _blocks(content: Any) -> list[Any]:
     if isinstance(content, list | tuple):
         return list(content)

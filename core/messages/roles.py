@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from eval_skills.core.messages.blocks import text_in
+from eval_skills.core.messages.blocks import refusal_in, text_in
 from eval_skills.core.messages.responses_items import in_turns, item_role
 from eval_skills.core.messages.tool_results import results_of
 from eval_skills.core.text import excerpt, nearest
@@ -49,11 +49,12 @@ def unknown_role(message: Mapping[str, Any]) -> str:
 
 
 def last_words(messages: Iterable[Mapping[str, Any]]) -> str | None:
-    """The text of the assistant's last turn; None where there is none. A turn of calls alone has an empty one."""
+    """The text of the assistant's last turn, or with which it refuses; None where there is none. A turn of calls alone has an
+    empty one."""
     turns = [inner_message(message) for message in messages]
     if any("role" not in turn and item_role(turn) is not None for turn in turns):
         turns = in_turns(turns)
-    return next((text_in(turn) for turn in reversed(turns) if role_in(turn) == "assistant"), None)
+    return next((text_in(turn) or refusal_in(turn) for turn in reversed(turns) if role_in(turn) == "assistant"), None)
 
 
 def unanswered(messages: Sequence[Mapping[str, Any]]) -> str | None:

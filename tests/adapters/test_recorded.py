@@ -188,6 +188,30 @@ def test_only_the_models_message_is_an_answer(messages: list[dict[str, Any]], sa
     assert read_recorded(line(messages=messages, output=4), "f:1").failure is None
 
 
+@pytest.mark.parametrize(
+    "message",
+    [
+        pytest.param({"role": "assistant", "content": None, "refusal": "I cannot."}, id="chat"),
+        pytest.param(
+            {"type": "message", "role": "assistant", "content": [{"type": "refusal", "refusal": "I cannot."}]}, id="responses"
+        ),
+        pytest.param({"type": "ai", "content": "", "additional_kwargs": {"refusal": "I cannot."}}, id="langchain"),
+        pytest.param(
+            {
+                "type": "ai",
+                "content": [{"type": "refusal", "refusal": "I cannot."}],
+                "additional_kwargs": {"refusal": "I cannot."},
+            },
+            id="langchain-says-it-twice",
+        ),
+        pytest.param({"role": "assistant", "content": "I cannot.", "refusal": "No."}, id="content-first"),
+        pytest.param({"role": "assistant", "content": "I cannot.", "refusal": None}, id="null"),
+    ],
+)
+def test_a_refusal_is_the_answer(message: dict[str, Any]) -> None:
+    assert read_recorded(line(messages=[{"role": "user", "content": "?"}, message]), "f:1").answer.output == "I cannot."
+
+
 def test_a_tools_turn_at_the_end_leaves_the_answer() -> None:
     results = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "1", "content": "ok"}]}
     read = read_recorded(line(messages=[{"role": "assistant", "content": "4"}, results]), "f:1")
