@@ -146,7 +146,7 @@ class Findings:
 
 def forbidden_verdict(gate: ForbiddenTools | None, response: SkillResponse, scorer: str | None) -> Verdict | None:
     """The verdict of a run that called a forbidden tool: 0, with nothing else computed. None where it called none."""
-    violations = gate.violations(response.tool_calls or (), response.messages) if gate is not None else ()
+    violations = gate.violations_of(response) if gate is not None else ()
     return Verdict(status="fail", score=0.0, passed=False, scorer=scorer, reasons=list(violations)) if violations else None
 
 

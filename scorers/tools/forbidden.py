@@ -44,10 +44,17 @@ class ForbiddenTools:
 
     def score(self, response: SkillResponse) -> Score | None:
         """0 with one reason per forbidden tool that was called, 1 without any; None when the calls are unknown."""
-        violations = self.violations(response.tool_calls or (), response.messages or [])
+        violations = self.violations_of(response)
         if not violations and unknown_calls(response) is not None:
             return None
         return Score(0.0 if violations else 1.0, reasons=violations)
+
+    def violations_of(self, response: SkillResponse) -> tuple[Reason, ...]:
+        """`violations` of an answer. Of a conversation the calls of every turn that reports some count, also where another turn
+        reports none, so that the list of all calls is unknown.
+        """
+        in_turns = [call for turn in response.turns or () for call in turn.tool_calls or ()]
+        return self.violations(in_turns or response.tool_calls or (), response.messages)
 
     def violations(self, calls: Sequence[ToolCall], messages: list[dict[str, Any]] | None = None) -> tuple[Reason, ...]:
         """One reason per forbidden tool that was called, in any spelling, in the order first called: first those of the calls,

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from eval_skills.core.errors import InputError
-from eval_skills.core.models import EvalTask, SkillResponse, ToolCall
+from eval_skills.core.models import EvalTask, SkillResponse, ToolCall, TurnResponse
 from eval_skills.scorers import score_response_sync
 from eval_skills.scorers.tools.forbidden import ForbiddenTools
 from tests.tables import each_row
@@ -150,3 +150,14 @@ def test_a_disagreement_is_remarked_upon() -> None:
     found = score_response_sync(task, SkillResponse(tool_calls=calls("ls"), messages=[asks("search")]))
     assert (found.status, found.score) == ("pass", 1)
     assert "TOOL_CALLS_DISAGREE" in [each.code for each in found.reasons]
+
+
+def test_a_call_in_one_turn_is_seen_where_another_turn_has_messages_alone() -> None:
+    paid = TurnResponse(output="a", tool_calls=[ToolCall(name="pay")])
+    told = TurnResponse(output="b", messages=[{"role": "assistant", "content": "b"}])
+    task = EvalTask.model_validate({"id": "t", "expected": {"forbiddenTools": ["pay"]}})
+    verdict = score_response_sync(task, SkillResponse.of_turns([paid, told]))
+    assert (verdict.status, [reason.code for reason in verdict.reasons]) == ("fail", ["FORBIDDEN_TOOL_CALLED"])
+    score = ForbiddenTools(tools=("pay",)).score(SkillResponse.of_turns([paid, told]))
+    assert score is not None
+    assert score.value == 0
