@@ -96,6 +96,7 @@ class SkillNight:
     fresh runs then. `pinned` are the tallies of the baseline, under its name. `against` are the comparisons, as soon as they were
     made (`judged`). `lost` is what an earlier night found. `begins_anew`: there were nights, on other tasks or judged otherwise.
     `unread` are the runs of nights that should be among the past and are not, their items being gone or damaged.
+    `left` are the tasks of its last night, sorted, that tonight's run does not ask, whatever became of them.
     `run_id` is tonight's run, and `store` where it is: what commands name.
     """
 
@@ -107,6 +108,7 @@ class SkillNight:
     lost: LostEvidence | None = None
     begins_anew: bool = False
     unread: Sequence[str] = ()
+    left: Sequence[str] = ()
     run_id: str | None = None
     store: str = ""
 

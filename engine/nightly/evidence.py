@@ -256,6 +256,7 @@ def _skills(store: Store, night_id: str, evidence: SuiteEvidence) -> list[SkillN
                 lost=history.lost_by(past),
                 begins_anew=not unchanged and any(night.good and not night.of_others for night in _stored(past)),
                 unread=_unread(past, judge_of(report), read),
+                left=sorted({each.task_id for last in nights[-1:] for each in _items_of(last, outcomes)} - digests.keys()),
                 run_id=run.run_id,
                 store=store.path,
             )

@@ -224,6 +224,7 @@ def suite_outcome(
                     *not_with,
                     *_of_unread(evidence),
                     *_of_new_tasks(evidence),
+                    *_of_tasks_that_left(evidence),
                 ]
             )
         ),
@@ -278,6 +279,21 @@ def _of_new_tasks(evidence: SuiteEvidence) -> list[str]:
         f"{', '.join(names)}: {len(new)} of {plural(asked, 'task')} not compared, since no night before had them as they are now "
         f"({first_of(new, NAMED)}); the next night is compared with this one on them"
         for (asked, new), names in skills.items()
+    ]
+
+
+def _of_tasks_that_left(evidence: SuiteEvidence) -> list[str]:
+    """That skills were not asked tasks of their last night: a loss on these is not seen, and one that was known is forgotten."""
+    skills: dict[tuple[tuple[str, ...], str], list[str]] = {}
+    for skill, report in zip(evidence.skills, evidence.run.reports, strict=True):
+        if skill.left and skill.past:
+            lost = sorted(set(skill.left) & set(skill.lost.tasks)) if skill.lost else []
+            known = f"; {first_of(lost, NAMED)} had regressed and was not back" if lost else ""
+            skills.setdefault((tuple(skill.left), known), []).append(report.skill_key)
+    return [
+        f"{', '.join(names)}: {plural(len(left), 'task')} of the last night not asked any more ({first_of(left, NAMED)}), so "
+        f"that a loss there is not seen{known}"
+        for (left, known), names in skills.items()
     ]
 
 

@@ -394,6 +394,28 @@ def test_tasks_that_no_night_before_had_are_named(nights: Nights) -> None:
 
 
 @pytest.mark.slow
+def test_tasks_of_the_last_night_that_are_not_asked_any_more_are_named(nights: Nights) -> None:
+    nights.night(FINE)
+    fewer = dict.fromkeys(TASKS[8:], "p")
+    assert told(nights, fewer, 2).remarks == [
+        "adder@1.0.0: 8 tasks of the last night not asked any more (t0, t1, t2 and 5 more), so that a loss there is not seen"
+    ]
+    nights.night(fewer)
+    assert told(nights, fewer, 3).remarks == [], "it is said once"
+
+
+@pytest.mark.slow
+def test_a_night_without_the_task_that_had_regressed_says_so(nights: Nights) -> None:
+    nights.night(FINE)
+    assert verdicts(nights.night(BROKEN, {"t3": "ffffff"})) == ["regressed"]
+    without = {task: letters for task, letters in FINE.items() if task != "t3"}
+    assert told(nights, without, 3).remarks == [
+        "adder@1.0.0: 1 task of the last night not asked any more (t3), so that a loss there is not seen; "
+        "t3 had regressed and was not back"
+    ]
+
+
+@pytest.mark.slow
 def test_p57_nights_answer_sql(nights: Nights) -> None:
     nights.night(FINE)
     nights.night(BROKEN, {"t3": "ffffff"})
