@@ -66,6 +66,8 @@ def _with_value(benchmark: Benchmark, tasks: Sequence[EvalTask], field: str) -> 
         return [task for task in tasks if id(task) in kept]
     if not there:
         known = sorted({name for task in tasks for name in _keys(task.to_json())})
+        if key.strip() in known:
+            raise InputError(f"--filter {field}: the field {key!r} is empty in every task of {benchmark.id}")
         raise InputError(f"--filter {field}: no task of {benchmark.id} has the field {key!r}{nearest(key, known)}")
     found = list(dict.fromkeys(json.dumps(value, ensure_ascii=False) for _, value in there))
     more = f" and {len(found) - _SHOWN_VALUES} more" if len(found) > _SHOWN_VALUES else ""

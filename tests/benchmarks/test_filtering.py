@@ -11,7 +11,12 @@ from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.models import Benchmark
 
 TASKS: list[dict[str, Any]] = [
-    {"id": "a", "inputData": {"operation": "reverse"}, "metadata": {"level": 1, "seen": True, "a.b": "dotted"}, "weight": 2},
+    {
+        "id": "a",
+        "inputData": {"operation": "reverse", "left": []},
+        "metadata": {"level": 1, "seen": True, "a.b": "dotted"},
+        "weight": 2,
+    },
     {"id": "b", "inputData": {"operation": "reverse", "steps": [{"n": 1}, {"n": 2}]}, "metadata": {"level": "2"}},
     {"id": "c", "inputData": {"operation": "add"}, "metadata": {"level": 2}, "tags": ["math", "long"]},
 ]
@@ -49,6 +54,7 @@ def test_a_task_is_kept_where_its_field_has_the_value(fields: list[str], ids: st
         pytest.param("metadata.level=3", 'no task of sample has that value; metadata.level is 1, "2", 2', id="value"),
         pytest.param("metadata.seen=1", "no task of sample has that value; metadata.seen is true", id="a-boolean-is-no-number"),
         pytest.param("metadata.levle=2", "has the field 'metadata.levle' (did you mean 'metadata.level'?)", id="field"),
+        pytest.param("inputData.left=1", "the field 'inputData.left' is empty in every task of sample", id="an-empty-list"),
     ],
 )
 def test_what_keeps_no_task_says_what_there_is(field: str, message: str) -> None:
