@@ -48,6 +48,11 @@ def _tasks(store: Store, run_id: str, how: str) -> list[str]:
     ends: dict[tuple[str, str], set[str]] = {}
     for row in store.item_table(run_id).select(["skill_id", "skill_version", "task_id", "status"]).to_pylist():
         ends.setdefault((f"{row['skill_id']}@{row['skill_version']}", row["task_id"]), set()).add(row["status"])
+    if not ends:
+        raise UsageError(
+            f"--tasks-from {how}:{run_id}: how its tasks ended is not known: the store has no items of that run (any more); "
+            "name another"
+        )
     found = {name: list(dict.fromkeys(task for (_, task), of in ends.items() if is_it(of))) for name, (is_it, _) in _HOW.items()}
     if not found[how]:
         counts = ", ".join(f"{name} {len(tasks):,}" for name, tasks in found.items())

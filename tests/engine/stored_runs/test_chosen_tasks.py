@@ -55,6 +55,15 @@ def test_only_the_chosen_tasks_are_asked(
 
 
 @pytest.mark.slow
+def test_a_run_without_its_items_does_not_say_that_nothing_failed(whole: tuple[EvaluateRequest, RunSummary]) -> None:
+    request, summary = whole
+    (file,) = Store(request.store).tables.files("items", [summary.run_id]).values()
+    Path(file).unlink()
+    with pytest.raises(UserError, match="how its tasks ended is not known: the store has no items of that run"):
+        make_plan(part(request, tasks_from=["failed:latest"]))
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("choice", "says"),
     [
