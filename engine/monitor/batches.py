@@ -19,6 +19,8 @@ BATCH_RECORDS = 100_000
 """A batch ends at whichever comes first: its samples, their bytes, or the records that were read for it."""
 
 CHANGES_KEPT = 100
+LATELY = 50
+"""How many of the last records, and of the last sampled ones, are looked at by themselves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +44,8 @@ class MonitorCounts:
     is where the first of them stands.
 
     On `unjudged` samples the judge failed; in `lost_batches` these were more than half, and the `dropped` others there do not
-    count either.
+    count either. Of the last records, and of the last ones that were sampled, `read_lately` and `used_lately` say whether each
+    could be used.
     """
 
     other: int = 0
@@ -59,17 +62,29 @@ class MonitorCounts:
     batches: int = 0
     changes: int = 0
     last_changes: deque[StatusChange] = field(default_factory=lambda: deque(maxlen=CHANGES_KEPT))
+    read_lately: deque[bool] = field(default_factory=lambda: deque(maxlen=LATELY))
+    used_lately: deque[bool] = field(default_factory=lambda: deque(maxlen=LATELY))
+
+    @property
+    def is_mostly_unusable_lately(self) -> bool:
+        """Whether more than half of the last records, or of the last sampled ones, cannot be used: after a day of good ones an
+        agent that crashes before it answers would otherwise need another day to be noticed."""
+        return any(2 * lately.count(False) > len(lately) for lately in (self.read_lately, self.used_lately))
 
 
 def drawn_batches(reader: LogReader, request: MonitorRequest, counts: MonitorCounts) -> Generator[Batch, None, bool]:
     """Samples of everything new in the log, batch by batch; returns whether the last batch ends where the log does."""
     drawn: list[Interaction] = []
     seen = size = 0
+    bad = reader.bad
     for interaction in reader.look():
+        counts.read_lately.extend([False] * min(reader.bad - bad, LATELY))
+        bad = reader.bad
         seen += 1
         if request.skill is not None and interaction.skill != request.skill:
             counts.other += 1
         else:
+            counts.read_lately.append(True)
             counts.written = max(counts.written, reader.written)
             if is_sampled(interaction.id, rate=request.rate, seed=request.seed):
                 drawn.append(interaction)
@@ -78,6 +93,8 @@ def drawn_batches(reader: LogReader, request: MonitorRequest, counts: MonitorCou
             counts.batches += 1
             yield Batch(counts.batches, drawn)
             drawn, seen, size = [], 0, 0
+            bad = reader.bad  # those that could not be judged are among them now
+    counts.read_lately.extend([False] * min(reader.bad - bad, LATELY))
     if drawn:
         counts.batches += 1
         yield Batch(counts.batches, drawn)

@@ -203,12 +203,12 @@ class MonitorSession:
 
     @property
     def _too_little(self) -> bool:
-        """Whether too little can be judged of what was new when there last was anything: of an agent that crashes before it
-        answers, or where the judge failed."""
+        """Whether too little can be judged of what was new when there last was anything, or of the last of it: of an agent that
+        crashes before it answers, or where the judge failed."""
         reader, counts = self.reader, self._counts
         found = reader.read - counts.other
         drawn = counts.sampled + counts.repeated + counts.unjudged + counts.dropped + counts.unusable
-        mostly_bad = 2 * reader.bad > found or 2 * counts.unusable > drawn
+        mostly_bad = 2 * reader.bad > found or 2 * counts.unusable > drawn or counts.is_mostly_unusable_lately
         return mostly_bad or counts.lost_batches > 0 if found else self._saved.too_little
 
     def _note_records(self) -> None:
@@ -226,6 +226,7 @@ class MonitorSession:
     def _samples(self, batch: Batch) -> list[Sample]:
         samples = []
         for interaction, verdict in zip(batch.interactions, self._judging.verdicts(batch.interactions), strict=True):
+            self._counts.used_lately.append(isinstance(verdict, Verdict))
             if isinstance(verdict, Verdict):
                 samples.append(Sample(interaction=interaction, verdict=verdict))
             else:

@@ -142,7 +142,7 @@ def test_p40_too_few_samples_pass_no_gate(served: Any) -> None:
 def test_an_agent_that_mostly_writes_no_answer_passes_no_gate(served: Any, without: int, code: int) -> None:
     crashed = "".join(f"{json.dumps({'id': f'c{number}', 'note': 'crashed'})}\n" for number in range(without))
     fine = "".join(f"{json.dumps({'id': number, 'output': 'ok', 'expected': 'ok'})}\n" for number in range(60))
-    served.write("log.jsonl", fine + crashed)
+    served.write("log.jsonl", crashed + fine)
     result = served.call("monitor", "log.jsonl", "--rate", "1", "--fail-on", "critical")
     assert (result.code, f"records {60 + without}  sampled 60  bad {without}\n" in result.out) == (code, True)
     assert ("gate failed: too little could be judged" in result.out) is (code == 1)

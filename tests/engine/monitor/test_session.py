@@ -258,6 +258,25 @@ class TestTooLittle:
         recovered, _ = monitor(log, store)
         assert gate.why_not(recovered, now) is None
 
+    @pytest.mark.parametrize("settings", [{}, {"follow": True, "interval_s": 0.01, "idle_stop_s": 0.01}], ids=["once", "follow"])
+    def test_an_agent_that_breaks_after_much_that_was_good_is_noticed(
+        self, log: Path, store: Store, settings: dict[str, Any]
+    ) -> None:
+        write(log, *map(record, range(200)), *({"id": number} for number in range(26)))
+        broken, _ = monitor(log, store, **settings)
+        assert (broken.status, broken.read, broken.bad) == ("healthy", 226, 26)
+        assert MonitorGate("critical", None).why_not(broken, datetime.now(UTC)) == "too little could be judged"
+        write(log, *map(record, range(200, 225)), *({"id": number} for number in range(25)))
+        half, _ = monitor(log, store, **settings)
+        assert MonitorGate("critical", None).why_not(half, datetime.now(UTC)) is None
+
+    def test_so_is_one_whose_last_answers_cannot_be_judged(self, log: Path, store: Store) -> None:
+        broken = {"expected": {"patterns": ["("]}}
+        write(log, *map(record, range(200)), *(record(number, **broken) for number in range(200, 226)))
+        summary, _ = monitor(log, store, evaluator="regex")
+        assert (summary.status, summary.bad) == ("healthy", 26)
+        assert MonitorGate("critical", None).why_not(summary, datetime.now(UTC)) == "too little could be judged"
+
     def test_more_than_half_of_the_sample_is_enough(self, log: Path, store: Store) -> None:
         write(log, *map(record, range(40)))
         assert monitor(log, store, evaluator="regex")[0].status == "healthy"
