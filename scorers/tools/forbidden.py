@@ -53,8 +53,10 @@ class ForbiddenTools:
         """`violations` of an answer. Of a conversation the calls of every turn that reports some count, also where another turn
         reports none, so that the list of all calls is unknown.
         """
-        in_turns = [call for turn in response.turns or () for call in turn.tool_calls or ()]
-        return self.violations(in_turns or response.tool_calls or (), response.messages)
+        calls = response.tool_calls or []
+        listed = {call.name for call in calls}
+        in_turns = (call for turn in response.turns or () for call in turn.tool_calls or () if call.name not in listed)
+        return self.violations([*calls, *in_turns], response.messages)
 
     def violations(self, calls: Sequence[ToolCall], messages: list[dict[str, Any]] | None = None) -> tuple[Reason, ...]:
         """One reason per forbidden tool that was called, in any spelling, in the order first called: first those of the calls,

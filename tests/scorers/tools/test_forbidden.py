@@ -161,3 +161,7 @@ def test_a_call_in_one_turn_is_seen_where_another_turn_has_messages_alone() -> N
     score = ForbiddenTools(tools=("pay",)).score(SkillResponse.of_turns([paid, told]))
     assert score is not None
     assert score.value == 0
+    both = SkillResponse.of_turns([paid, paid])
+    for response in (both, both.model_copy(update={"turns": [told]})):
+        [reason] = score_response_sync(task, response).reasons
+        assert "'pay' was called 2 times" in reason.message
