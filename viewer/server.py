@@ -100,7 +100,7 @@ async def _unexpected(request: Request, error: Exception) -> Response:
 def _problems(error: ValidationError, body: bytes) -> str:
     try:
         return "; ".join(str(problem) for problem in problems_in(error, json.loads(body)))
-    except ValueError:
+    except (ValueError, RecursionError):
         return "not JSON"
 
 

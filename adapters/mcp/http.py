@@ -317,6 +317,6 @@ def _is_followed(request: httpx2.Request, response: httpx2.Response) -> bool:
 def _is_error_reply(body: bytes) -> bool:
     try:
         message = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
     return isinstance(message, dict) and isinstance(message.get("error"), dict)

@@ -106,7 +106,7 @@ class Row:
             return None
         try:
             return json.loads(self.text(key))
-        except ValueError:
+        except (ValueError, RecursionError):
             raise self.refusal(f"expected JSON in this cell, got {excerpt(self.data[key], 80)}", key) from None
 
 

@@ -96,5 +96,6 @@ def test_what_is_refused(asked: tuple[Store, TestClient, dict[str, Any]], wrong:
 def test_only_json_of_its_own_pages_is_taken(asked: tuple[Store, TestClient, dict[str, Any]]) -> None:
     _, client, given = asked
     assert client.post("/labels", content=b"{}", headers={"content-type": "text/plain"}).status_code == 415
-    assert client.post("/labels", content=b"{", headers={"content-type": "application/json"}).text == "not JSON\n"
+    for body in (b"{", b"[" * 10_000):
+        assert client.post("/labels", content=body, headers={"content-type": "application/json"}).text == "not JSON\n"
     assert client.post("/labels", json=given, headers={"origin": "http://evil.example"}).status_code == 403

@@ -112,7 +112,7 @@ def _command(arguments: Any) -> str | None:
     """The script of a call: ``{"cmd": "ls"}``, or the words of a shell that is given one."""
     try:
         given = json.loads(arguments) if isinstance(arguments, str) else arguments
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     said = (given.get("cmd") or given.get("command")) if isinstance(given, dict) else None
     return str(said[-1]) if isinstance(said, list) and said else said if isinstance(said, str) else None

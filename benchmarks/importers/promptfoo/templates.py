@@ -67,7 +67,7 @@ def rendered_prompt(prompt: str, variables: Mapping[str, Any]) -> str:
     """
     try:
         document = json.loads(prompt, parse_constant=refuse_constant)
-    except ValueError:
+    except (ValueError, RecursionError):
         return rendered(prompt, variables, objects=True)
     return json.dumps(_inside(document, variables), indent=2, ensure_ascii=False)
 

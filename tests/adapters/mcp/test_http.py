@@ -148,6 +148,7 @@ def events(*messages: dict[str, Any]) -> dict[str, Any]:
         pytest.param({"status": 401, "body": "no"}, InfraError, "HTTP 401 .*: no", id="401"),
         pytest.param({"status": 403}, InfraError, "HTTP 403", id="403"),
         pytest.param({"status": 422, "body": "eh"}, SkillError, "HTTP 422 .*: eh", id="422"),
+        pytest.param({"status": 422, "body": "[" * 100_000}, SkillError, r"HTTP 422 .*: \[\[", id="422-nested-deeply"),
         pytest.param(
             {"status": 302, "headers": {"Location": "http://127.0.0.2:9/"}},
             InfraError,

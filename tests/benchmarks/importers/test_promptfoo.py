@@ -178,6 +178,7 @@ def test_variables_and_the_rendered_prompt_are_asked_with_those_of_the_default_t
         ({"a": 1.0, "b": 0.5, "c": -2}, "{{a}} {{b}} {{c}}", "1 0.5 -2"),
         ({"n": "{{who}} B", "who": "{{first.name}}", "first": {"name": "Ann"}}, "Hi {{n}}", "Hi Ann B"),
         ({"a": "one\n"}, "{{a}}.", "one."),
+        ({"a": "x"}, "[" * 100_000 + "{{a}}", "[" * 100_000 + "x"),
         ({"a": 'say "x"'}, '[{"role": "user", "content": "Hi {{a}}", "n": 1}]',
          '[\n  {\n    "role": "user",\n    "content": "Hi say \\"x\\"",\n    "n": 1\n  }\n]'),
         ({"a": "x"}, "{{a}} {{unknown}}", None),

@@ -95,6 +95,12 @@ def test_a_table_with_other_columns_is_refused_with_the_way_to_name_them(tmp_pat
         import_tasks(tmp_path / "x.csv", kind)
 
 
+def test_a_cell_that_nests_deeper_than_python_reads_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text(f"inputs,outputs\n{'[' * 100_000},b\n")
+    with pytest.raises(InputError, match="inputs: expected JSON in this cell"):
+        import_tasks(tmp_path / "x.csv", "langsmith")
+
+
 def test_a_sample_of_which_several_choices_are_right_is_skipped_alone(tmp_path: Path) -> None:
     asked = {"input": "Which?", "choices": ["a", "b", "c"]}
     (tmp_path / "x.json").write_text(

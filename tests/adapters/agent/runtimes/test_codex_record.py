@@ -99,6 +99,14 @@ def test_a_record_never_takes_away_what_was_told(tmp_path: Path) -> None:
     assert [call.arguments["command"] for call in transcript.response().tool_calls or ()] == ["a", "b"]
 
 
+def test_a_call_whose_arguments_nest_too_deeply_has_no_command(tmp_path: Path) -> None:
+    file = record(tmp_path, "b")
+    file.write_text(file.read_text().replace(json.dumps(json.dumps({"cmd": "b"})), json.dumps("[" * 100_000)))
+    transcript = told(command(0, "a"), answer("done"))
+    Codex().complete(tmp_path, transcript)
+    assert [call.arguments["command"] for call in transcript.response().tool_calls or ()] == ["a"]
+
+
 @pytest.mark.parametrize(
     ("lines", "loaded"),
     [
