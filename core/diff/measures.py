@@ -40,12 +40,6 @@ def latency_of(run: TaskResult) -> float | None:
     return None if run.error_kind == "infra" else run.latency_ms
 
 
-def tokens_of(run: TaskResult) -> float | None:
-    """The tokens that are known of it, read and written; None where neither is."""
-    known = [count for count in (run.prompt_tokens, run.completion_tokens) if count is not None]
-    return float(sum(known)) if known else None
-
-
 def _score(run: TaskResult) -> float | None:
     return None if is_missing(run) else run.score or 0.0
 
@@ -55,7 +49,7 @@ ERRORS = Measure("errorRate", lambda run: float(run.status in {"error", "timeout
 MEASURES = (
     Measure("latencyMs", latency_of, by_ratio=True, may_be_nothing=False),
     Measure("costUsd", lambda run: run.cost_usd, by_ratio=True),
-    Measure("tokens", tokens_of, by_ratio=True),
+    Measure("tokens", lambda run: run.tokens, by_ratio=True),
     Measure("steps", lambda run: run.steps, by_ratio=True),
     Measure("partialScore", _score, by_ratio=False, more_is_good=True),
 )

@@ -245,6 +245,12 @@ class TaskResult(Model, defer_build=True):
         """``task#run``, runs from 1, as in the names of task runs."""
         return f"{self.task_id}#{self.run_index + 1}"
 
+    @property
+    def tokens(self) -> int | None:
+        """What its answer took, read and written; None where one of the two is unknown."""
+        known = self.prompt_tokens, self.completion_tokens
+        return None if None in known else sum(filter(None, known))
+
     @model_serializer(mode="wrap")
     def _without_what_is_not_there(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         fields: dict[str, Any] = handler(self)

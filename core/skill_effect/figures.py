@@ -7,7 +7,6 @@ from statistics import fmean, median
 
 import numpy as np
 
-from eval_skills.core.diff.measures import tokens_of
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import SkillCompletionReport, TaskResult
 from eval_skills.core.models.report import ConfidenceInterval, is_missing
@@ -41,7 +40,7 @@ def figures_of(arm: Arm, report: SkillCompletionReport) -> ArmFigures:
         unanswered_items=sum(is_unanswered(item) for item in items),
         loaded=sum(bool(load) for load in loads),
         known_loads=len(loads),
-        tokens=_mean(tokens_of(item) for item in items),
+        tokens=_mean(item.tokens for item in items),
         cost_usd=_mean(item.cost_usd for item in items),
         judge_cost_usd=report.token_cost.judge_cost_usd,
         latency_ms=median(times) if (times := _known(item.latency_ms for item in items)) else None,

@@ -7,7 +7,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from eval_skills.core.diff.measures import tokens_of
 from eval_skills.core.models import SkillCompletionReport, TaskResult
 from eval_skills.core.models.report import is_missing
 from eval_skills.core.skill_effect.figures import is_unanswered
@@ -116,7 +115,7 @@ def _unknown_costs(reports: Mapping[Arm, SkillCompletionReport]) -> Iterator[str
         items = report.task_results
         for what, known in (
             ("cost", sum(item.cost_usd is not None for item in items)),
-            ("tokens", sum(tokens_of(item) is not None for item in items)),
+            ("tokens", sum(item.tokens is not None for item in items)),
         ):
             if 0 < known < len(items):
                 yield f"{arm}: {what} known of {known:,} of {plural(len(items), 'item')} only; the figures are theirs"

@@ -30,8 +30,8 @@ def passing(columns: Mapping[str, Any] | None = None) -> list[SkillCompletionRep
     ("column", "metric"), [("latency_ms", "latencyMs"), ("cost_usd", "costUsd"), ("prompt_tokens", "tokens")]
 )
 def test_a_tenth_more_on_every_task_is_found_although_tasks_differ_much_more(column: str, metric: str) -> None:
-    size = np.rint(1000 * SPREAD) + 10
-    found = rows(passing({column: size}), passing({column: np.rint(size * 1.1)}))[metric]
+    size, other = np.rint(1000 * SPREAD) + 10, {"completion_tokens": 1}
+    found = rows(passing({column: size, **other}), passing({column: np.rint(size * 1.1), **other}))[metric]
     assert found.ratio == pytest.approx(1.1, abs=0.01)
     assert (found.arrow, found.good, found.significant) == ("↑", False, True)
 
@@ -48,6 +48,12 @@ def test_partial_scores_are_tested_where_there_are_any() -> None:
     better = rows(passing({"score": 0.8}), passing({"score": 0.9}))["partialScore"]
     assert better.delta == pytest.approx(0.1)
     assert (better.good, better.significant) == (True, True)
+
+
+def test_tokens_of_which_a_part_is_unknown_are_no_fewer_tokens() -> None:
+    whole, part = {"prompt_tokens": 900, "completion_tokens": 100}, {"completion_tokens": 100}
+    assert rows(passing(whole), passing(whole))["tokens"].before == pytest.approx(1000)
+    assert "tokens" not in rows(passing(whole), passing(part))
 
 
 def test_unknown_and_zero_amounts_are_left_out() -> None:
