@@ -172,13 +172,13 @@ def _asks_a_model(settings: ScoringSettings) -> bool:
 def _written(file: Path) -> Benchmark | None:
     """The benchmark in a file; None where that holds a test case of EvalView's."""
     if _is_table(file) or holds_lines(file):
-        raise InputError(f"it is a table or list of tasks, and no benchmark; {_AS_TASKS}", source=file)
+        raise InputError(f"it is a table or list of tasks, not a benchmark; {_AS_TASKS}", source=file)
     document = read_document(file)
     if isinstance(document, list):
         what = "it is a list of tasks, and a benchmark is an object with id, name, version and tasks"
         raise InputError(f"{what}; write one around the list, or {_AS_TASKS}", source=file)
     if not is_case(document) and _is_foreign(document):
-        raise InputError(f"it is a file of another program, and no benchmark; {_AS_TASKS}", source=file)
+        raise InputError(f"it is a file of another program, not a benchmark; {_AS_TASKS}", source=file)
     return None if is_case(document) else _validated(document, file)
 
 

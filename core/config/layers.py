@@ -89,7 +89,7 @@ def file_leaves(path: Path, model: type[Config] = Config) -> dict[Leaf, Any]:
     if not isinstance(document, dict | None):
         raise ConfigError(f"{path}: a configuration is a mapping of keys to values; this is a {type(document).__name__}")
     if document and document.keys() & {"prompts", "providers", "targets", "defaultTest"}:
-        raise ConfigError(f"{path}: this is a configuration of promptfoo, and none of ours; its tests are read with --tasks")
+        raise ConfigError(f"{path}: this is a configuration of promptfoo, not of eval-skills; its tests are read with --tasks")
     try:
         leaves = flatten(document or {}, model=model)
     except ConfigError as error:

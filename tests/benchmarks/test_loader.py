@@ -147,17 +147,17 @@ def test_a_task_array_is_no_benchmark_and_where_it_belongs_is_said(tmp_path: Pat
         (
             "t.csv",
             "input,expected\n1,2\n",
-            "it is a table or list of tasks, and no benchmark; give it to eval, run or rescore with",
+            "it is a table or list of tasks, not a benchmark; give it to eval, run or rescore with",
         ),
         (
             "t.jsonl",
             json.dumps(ADDITION),
-            "it is a table or list of tasks, and no benchmark; give it to eval, run or rescore with",
+            "it is a table or list of tasks, not a benchmark; give it to eval, run or rescore with",
         ),
         (
             "p.yaml",
             "{prompts: [x], tests: [{assert: [{type: contains, value: a}]}]}",
-            "it is a file of another program, and no b",
+            "it is a file of another program, not a b",
         ),
     ],
 )

@@ -32,7 +32,9 @@ def refusal(tmp_path: Path, text: str = "", *, flags: dict[str, Any] | None = No
             "llm: {apiKey: sk-secret}", "FILE: unknown key 'llm.apiKey' (did you mean 'llm.apiKeyEnv'?)", id="key-itself"
         ),
         pytest.param("7: 5", "FILE: unknown key '7'; known are concurrency, benchmarksDir", id="number-as-key"),
-        pytest.param("{description: mine, prompts: [x]}", "FILE: this is a configuration of promptfoo, and none", id="promptfoo"),
+        pytest.param(
+            "{description: mine, prompts: [x]}", "FILE: this is a configuration of promptfoo, not of eval-skills", id="promptfoo"
+        ),
         pytest.param("concurrency.a: 1", "FILE: unknown key 'concurrency.a' (did you mean 'concurrency'?)", id="dotted"),
     ],
 )
