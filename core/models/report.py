@@ -12,7 +12,7 @@ from pydantic.alias_generators import to_camel
 
 from eval_skills.core.models.base import Model, Rate
 from eval_skills.core.models.dimensions import DIMENSIONS
-from eval_skills.core.models.response import ToolCall, WorkspaceFile
+from eval_skills.core.models.response import ToolCall, WorkspaceFile, all_tokens
 from eval_skills.core.models.result import ErrorKind, Reason, Status, TurnResult
 
 MAX_DETAILED_ITEMS = 100_000
@@ -248,8 +248,7 @@ class TaskResult(Model, defer_build=True):
     @property
     def tokens(self) -> int | None:
         """What its answer took, read and written; None where one of the two is unknown."""
-        known = self.prompt_tokens, self.completion_tokens
-        return None if None in known else sum(filter(None, known))
+        return all_tokens(self.prompt_tokens, self.completion_tokens)
 
     @model_serializer(mode="wrap")
     def _without_what_is_not_there(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:

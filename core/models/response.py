@@ -98,8 +98,12 @@ class Usage(Model, defer_build=True):
     @property
     def tokens(self) -> int | None:
         """All of them; None where one of the two is unknown."""
-        known = self.prompt_tokens, self.completion_tokens
-        return None if None in known else sum(filter(None, known))
+        return all_tokens(self.prompt_tokens, self.completion_tokens)
+
+
+def all_tokens(prompt: int | None, completion: int | None) -> int | None:
+    """Those read and those written; None where either is unknown: a part cannot be compared with a whole."""
+    return None if prompt is None or completion is None else prompt + completion
 
 
 def _with_cached(usage: dict[str, Any]) -> Any:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from eval_skills.core.models.base import Model, Rate
-from eval_skills.core.models.response import Simulation, Stopped, ToolCall, TurnResponse, Usage, WorkspaceFile
+from eval_skills.core.models.response import Simulation, Stopped, ToolCall, TurnResponse, Usage, WorkspaceFile, all_tokens
 
 Status = Literal["pass", "fail", "error", "timeout"]
 
@@ -233,8 +233,7 @@ class ItemResult(Model, defer_build=True):
     @property
     def tokens(self) -> int | None:
         """What its answer took, read and written; None where one of the two is unknown."""
-        known = self.prompt_tokens, self.completion_tokens
-        return None if None in known else sum(filter(None, known))
+        return all_tokens(self.prompt_tokens, self.completion_tokens)
 
     @property
     def key(self) -> tuple[str, str, int]:

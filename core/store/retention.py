@@ -61,7 +61,7 @@ def prune_items(store: Store, *, before: datetime, keep: Collection[str]) -> Pru
 def _pruned(store: Store, run_id: str, path: str) -> int | None:
     """Delete the items of a run, and return their size in bytes; behind a URL they are only noted here, and deleted later.
 
-    None where they are gone already, or where the run goes on: whoever resumes it holds its lock, and checks for its items again.
+    None where they are gone already, or where the run goes on: a resume holds its lock, and looks for its items again.
     """
     try:
         with RunLock(store.journal_path(run_id)) if store.run_folder(run_id).is_dir() else nullcontext():

@@ -258,12 +258,12 @@ def benchmark_notes(benchmark: Benchmark | None) -> list[str]:
 
 
 def not_imported(benchmark: Benchmark) -> list[str]:
-    """How many entries of another program's file are no tasks, and why, where it was read with some skipped."""
+    """How many entries of another program's file could not be read as tasks, and why."""
     skipped = benchmark.metadata.get("skipped") if "importedAs" in benchmark.metadata else None
     if not isinstance(skipped, dict) or not skipped:
         return []
     reasons = "; ".join(f"{count} because {reason}" for reason, count in skipped.items())
-    return [f"not all entries of what was read as {benchmark.id} are tasks; skipped: {reasons}"]
+    return [f"{benchmark.id}: entries that could not be read as tasks are left out: {reasons}"]
 
 
 def _is_imported(benchmark: Benchmark) -> bool:

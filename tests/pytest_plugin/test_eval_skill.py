@@ -54,7 +54,7 @@ def test_marked(): ...
 """)
     result = pytester.runpytest_inprocess("-p", "no:randomly", "-W", "default::pytest.PytestWarning")
     result.assert_outcomes(passed=2, xfailed=1)
-    said = "not all entries of what was read as tests are tasks; skipped: 1 because its assertion python is code"
+    said = "tests: entries that could not be read as tasks are left out: 1 because its assertion python is code"
     assert result.stdout.str().count(said) == 1
     result.stdout.fnmatch_lines(["*::test_fixture", "*::test_marked*", f"*{said}"])
 

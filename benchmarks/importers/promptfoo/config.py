@@ -54,7 +54,7 @@ _TWICE = "a variable named prompt is asked in place of the prompt that it is par
 _RESERVED = re.compile(
     r"__(?:expected.*|metadata(?::.*)?|config:.*|prefix|suffix|description|providerOutput|metric|threshold)", re.DOTALL
 )
-"""The names of columns that are no variables."""
+"""The names of columns that hold something other than a variable."""
 
 _CODE_FILE = re.compile(r"file://.*?(?:(?P<python>\.py(?::.*)?)|\.[cm]?[jt]s(?::.*)?)", re.DOTALL)
 

@@ -55,7 +55,7 @@ def test_entries_of_a_foreign_file_that_are_no_tasks_are_named_by_the_run_and_it
     request = EvaluateRequest(tasks=str(tmp_path / "tests.csv"))
     benchmark, _ = resolve_benchmark(request)
     said = (
-        "not all entries of what was read as tests are tasks; skipped: 2 because its assertion python is code; "
+        "tests: entries that could not be read as tasks are left out: 2 because its assertion python is code; "
         "1 because its assertion is-sql has no equivalent here"
     )
     assert said in benchmark_warnings(benchmark, request)
