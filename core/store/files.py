@@ -186,7 +186,7 @@ def is_locked(journal: Path) -> bool:
 
 
 _TRIES, _BETWEEN_TRIES_S = 3, 0.01
-_LOOK_AGAIN_S = 0.5
+LOOK_AGAIN_S = 0.5
 
 
 class RunLock:
@@ -271,4 +271,4 @@ def once_free(lock: Callable[[], RunLock]) -> RunLock:
         try:
             return lock()
         except UsageError:
-            sleep(_LOOK_AGAIN_S)
+            sleep(LOOK_AGAIN_S)

@@ -10,7 +10,7 @@ import pytest
 
 from eval_skills.core.errors import RunError
 from eval_skills.core.store import Store
-from eval_skills.core.store.files import once_free
+from eval_skills.core.store.files import LOOK_AGAIN_S, once_free
 from eval_skills.engine.backfill.plan import plan_backfill
 from eval_skills.engine.backfill.request import BackfillRequest
 from eval_skills.engine.rescoring.plan import plan_rescoring
@@ -72,7 +72,8 @@ def test_a_run_that_another_call_scores_just_now_is_waited_for(
     _, _, last = days(RIGHT, RIGHT, WRONG)  # a Sunday, a Monday and a Tuesday
     write_expectations(**WRONG)
     busy = scoring_lock(plan_rescoring(BackfillRequest(mode="rescore", store=store.path).rescoring(last)))
-    monkeypatch.setattr(f"{once_free.__module__}.sleep", lambda _: busy.release())
+    # not at the short waits with which a lock is tried, for otherwise nobody need wait for it
+    monkeypatch.setattr(f"{once_free.__module__}.sleep", lambda seconds: busy.release() if seconds >= LOOK_AGAIN_S else None)
     summary = backfill(store, "rescore", every="week")
     assert store.manifest(summary.rows[1]["run_id"]).provenance["of"] == last
     assert [row["completion_rate"] for row in summary.rows] == [0.0, 1.0]

@@ -199,8 +199,9 @@ def test_a_flow_run_waits_for_the_process_that_still_works_at_its_night(store: S
     write_manifest(store.run_folder(run_id), manifest.model_copy(update={"provenance": provenance}))
     waiting = threading.Event()
 
-    def wait(_: float) -> None:
-        waiting.set()
+    def wait(seconds: float) -> None:
+        if seconds >= files.LOOK_AGAIN_S:
+            waiting.set()
         sleep(0.01)
 
     monkeypatch.setattr(files, "sleep", wait)
