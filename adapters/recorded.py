@@ -17,6 +17,7 @@ from eval_skills.core.messages.roles import inner_message, last_words, role_in, 
 from eval_skills.core.models import ItemResult, Model, SkillResponse, TurnResponse, TurnResult
 from eval_skills.core.models.base import Text
 from eval_skills.core.models.result import ErrorKind
+from eval_skills.core.text import skill_key
 
 MAX_RUNS = 1000
 """As many runs of a task as a call may ask for."""
@@ -114,7 +115,7 @@ class RecordedRun(SkillResponse):
         """The skill as the line names it, ``id`` or ``id@version``; None where it names none."""
         if self.skill_id is None:
             return self.skill
-        return self.skill_id if self.skill_version is None else f"{self.skill_id}@{self.skill_version}"
+        return self.skill_id if self.skill_version is None else skill_key(self.skill_id, self.skill_version)
 
     @property
     def answer(self) -> SkillResponse:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import unicodedata
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any
 
@@ -155,6 +155,16 @@ def first_of(names: Sequence[str], shown: int) -> str:
     """The first names, and how many more there are: ``a, b and 1,218 more``."""
     more = len(names) - shown
     return ", ".join(names) if more <= 0 else f"{', '.join(names[:shown])} and {more:,} more"
+
+
+def skill_key(skill_id: str, skill_version: str) -> str:
+    """``id@version``, which names a skill everywhere: in reports, tables, messages and options."""
+    return f"{skill_id}@{skill_version}"
+
+
+def skill_key_of(row: Mapping[str, Any]) -> str:
+    """``id@version`` of the skill that a row of any table is about."""
+    return skill_key(row["skill_id"], row["skill_version"])
 
 
 def normalise_tool_name(name: str) -> str:

@@ -10,7 +10,7 @@ from prefect.artifacts import create_table_artifact
 from prefect.states import Completed
 
 from eval_skills.core.redaction import Redaction, values_of_variables
-from eval_skills.core.text import plural
+from eval_skills.core.text import plural, skill_key_of
 from eval_skills.engine.backfill.backfill import BackfillSession
 from eval_skills.engine.backfill.comparison import PeriodOutcome
 from eval_skills.engine.backfill.periods import PeriodWork
@@ -110,7 +110,7 @@ def _cells(row: dict[str, Any]) -> dict[str, str]:
     known = bool(row.get("skill_id"))
     return {
         "period": row["period"],
-        "skill": f"{row['skill_id']}@{row['skill_version']}" if known else numbers.UNKNOWN,
+        "skill": skill_key_of(row) if known else numbers.UNKNOWN,
         "benchmark": row["benchmark_id"] if known else numbers.UNKNOWN,
         "completion": numbers.rate(row.get("completion_rate")),
         "p": numbers.score(row.get("adjusted_p")),

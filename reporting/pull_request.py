@@ -230,7 +230,7 @@ def _skill_row(skill: SkillDiff) -> list[str]:
 
 def _flip_row(skill: SkillDiff, flip: Flip) -> list[str]:
     mark = "✔ better" if flip.change == "better" else "✘ worse"
-    key = f"{skill.skill_id}@{skill.skill_version}"
+    key = skill.skill_key
     return [code(flip.task_id, NAME_LENGTH), code(key, NAME_LENGTH), mark, side_text(flip.before), side_text(flip.after)]
 
 

@@ -202,7 +202,7 @@ _WORDS = {"fail": "failed", "error": "ended in an error", "timeout": "timed out"
 
 def _of_item(result: ItemResult) -> str:
     reasons = result.error_message or "; ".join(reason.text for reason in result.reasons[:3]) or "no reason is known"
-    item = f"{result.skill_id}@{result.skill_version}/{result.task_id}#{result.run_index + 1}"
+    item = f"{result.skill_key}/{result.task_id}#{result.run_index + 1}"
     return f"{item} {_WORDS.get(result.status, result.status)}: {reasons}"
 
 

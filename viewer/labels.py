@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, StringConstraints
 
 from eval_skills.core.errors import UsageError
 from eval_skills.core.store.labels import AnswerLabel, LabelWriter, current_labels
+from eval_skills.core.text import skill_key_of
 from eval_skills.core.viewer_pages import KEY_LENGTH, key_of
 from eval_skills.reporting.escape import visible
 
@@ -82,4 +83,4 @@ def shown_label(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _key(row: dict[str, Any]) -> str:
-    return key_of(row["benchmark_id"], row["task_id"], f"{row['skill_id']}@{row['skill_version']}", row["run_index"])
+    return key_of(row["benchmark_id"], row["task_id"], skill_key_of(row), row["run_index"])

@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from eval_skills.core.errors import RunError, UsageError
+from eval_skills.core.models.result import item_key_of
 from eval_skills.core.store.files import is_locked
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ def _item(line: bytes) -> dict[str, Any] | None:
     try:
         found = json.loads(line)
         ended = datetime.fromisoformat(found["started_at"]) + timedelta(milliseconds=found["latency_ms"] or 0)
-        key = (f"{found['skill_id']}@{found['skill_version']}", found["task_id"], found["run_index"])
+        key = item_key_of(found)
         paid = [found.get(name) for name in ("judge_cost_usd", "user_cost_usd")]
         own = [found.get("cost_usd"), *(each.get("cost_usd") for each in (found.get("attempts") or [])[:-1])]
         cost = None if None in own else sum(own) + sum(each or 0 for each in paid)

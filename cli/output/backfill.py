@@ -13,6 +13,7 @@ from rich.text import Text
 from eval_skills.cli.context import current, print_json
 from eval_skills.cli.output.run import NO_LIMIT
 from eval_skills.core.store import COMPARISON_SCHEMA
+from eval_skills.core.text import skill_key_of
 from eval_skills.reporting import numbers
 from eval_skills.reporting.escape import visible_line
 from eval_skills.reporting.numbers import sparkline
@@ -60,7 +61,7 @@ def _cells(row: dict[str, Any]) -> list[str]:
     unjudged = row.get("unjudged_items") or 0
     return [
         f"{row['period']} ({unjudged:,} not judged)" if unjudged else row["period"],
-        f"{row['skill_id']}@{row['skill_version']}",
+        skill_key_of(row),
         row["benchmark_id"],
         numbers.rate(row["completion_rate"]),
         numbers.UNKNOWN if delta is None else numbers.points(delta),

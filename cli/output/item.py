@@ -11,7 +11,7 @@ from rich.text import Text
 
 from eval_skills.cli.context import current, print_json, printable
 from eval_skills.core.differences import Difference, Words
-from eval_skills.core.text import plural
+from eval_skills.core.text import plural, skill_key_of
 from eval_skills.reporting import numbers
 from eval_skills.reporting.costs import attempts_text
 from eval_skills.reporting.escape import json_text
@@ -46,7 +46,7 @@ def show_item(items: RunItems, item: StoredItem) -> None:
         print_json(_document(items, item))
         return
     result = item.result
-    runs = [row for row in items.identities if row["task_id"] == result.task_id and _key(row) == result.skill_key]
+    runs = [row for row in items.identities if row["task_id"] == result.task_id and skill_key_of(row) == result.skill_key]
     _say(f"run {items.run_id} · {result.benchmark_id}@{result.benchmark_version}")
     _say(f"{result.skill_key} · {result.task_id} · run {result.run_index + 1} of {len(runs)}", "bold")
     _say(_ending(result), _ENDS[result.status][1])
@@ -241,10 +241,6 @@ def _command(words: Sequence[str]) -> str:
 def _from_here(word: str) -> str:
     path = Path(word)
     return shown_path(path) if path.is_absolute() and path.is_relative_to(Path.cwd()) else word
-
-
-def _key(row: dict[str, Any]) -> str:
-    return f"{row['skill_id']}@{row['skill_version']}"
 
 
 def _document(items: RunItems, item: StoredItem) -> dict[str, Any]:

@@ -94,20 +94,16 @@ def _gone(diff: ReportDiff) -> Iterator[str]:
     """Why the skills of the earlier side fail that nothing on the later one was compared with, neither they nor another version,
     and versions that one which was compared with nothing may have followed."""
     followed = {(skill.before_skill_id, skill.benchmark_id) for skill in diff.skills if skill.change == "compared"}
-    added = {(skill.skill_id, skill.benchmark_id): _name(skill) for skill in diff.skills if skill.change == "added"}
+    added = {(skill.skill_id, skill.benchmark_id): skill.skill_key for skill in diff.skills if skill.change == "added"}
     for skill in diff.skills:
         key = (skill.skill_id, skill.benchmark_id)
         if skill.change == "removed" and (key not in followed or key in added):
             beside = f", where {added[key]} was compared with nothing" if key in added else ""
-            yield f"{_name(skill)} could not be judged: it has no report on the later side{beside}; {_WITHOUT_IT}"
-
-
-def _name(skill: SkillDiff) -> str:
-    return f"{skill.skill_id}@{skill.skill_version}"
+            yield f"{skill.skill_key} could not be judged: it has no report on the later side{beside}; {_WITHOUT_IT}"
 
 
 def _failure(skill: SkillDiff, diff: ReportDiff, fail_on: FailOn, margin: float, compared: int) -> str | None:
-    name, found = _name(skill), skill.statistics
+    name, found = skill.skill_key, skill.statistics
     if skill.change != "compared":
         return None
     if found is None:

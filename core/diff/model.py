@@ -9,7 +9,7 @@ from pydantic import Field
 from eval_skills.core.models.base import Model, Rate
 from eval_skills.core.models.result import Reason, Status
 from eval_skills.core.statistics.paired import Spread
-from eval_skills.core.text import plural
+from eval_skills.core.text import plural, skill_key
 
 Change = Literal["compared", "added", "removed"]
 Judgement = Literal["better", "worse", "equivalent", "inconclusive"]
@@ -177,6 +177,18 @@ class SkillDiff(Model, defer_build=True):
     tasks_judged_otherwise: list[str] = Field(default_factory=list)
     several_versions: str | None = None
     figures_of_tasks: int | None = None
+
+    @property
+    def skill_key(self) -> str:
+        """``id@version`` after, of a removed one before."""
+        return skill_key(self.skill_id, self.skill_version)
+
+    @property
+    def before_key(self) -> str | None:
+        """``id@version`` before; None where it was not there."""
+        if self.before_skill_id is None or self.before_version is None:
+            return None
+        return skill_key(self.before_skill_id, self.before_version)
 
     @property
     def tasks_incomparable(self) -> list[str]:

@@ -94,7 +94,7 @@ def at_last_looks(
     news = {report.skill_key: report for report in after}
 
     def looked_at(skill: SkillDiff) -> SkillDiff:
-        key = f"{skill.skill_id}@{skill.skill_version}"
+        key = skill.skill_key
         if key not in levels or skill.change != "compared":
             return skill
         earlier = (skill.before_skill_id, skill.before_version, skill.benchmark_id)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from eval_skills.core.errors import InputError
 from eval_skills.core.statistics.rates import FloatArray, IntArray
-from eval_skills.core.text import nearest
+from eval_skills.core.text import nearest, skill_key
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -157,8 +157,9 @@ def _order(keys: IntArray, items: pd.DataFrame) -> IntArray:
     if len(order) < len(keys):
         repeated = np.setdiff1d(np.arange(len(keys)), np.unique(keys, return_index=True)[1])
         twice = items.iloc[int(repeated[0])]
+        skill = skill_key(twice["skill_id"], twice["skill_version"])
         raise InputError(
-            f"item {twice['skill_id']}@{twice['skill_version']}/{twice['task_id']}#{int(twice['run_index']) + 1} is given twice; "
+            f"item {skill}/{twice['task_id']}#{int(twice['run_index']) + 1} is given twice; "
             f"{len(keys) - len(order)} rows repeat an item: keep one row of each"
         )
     return order

@@ -20,6 +20,7 @@ from eval_skills.core.models.report import SKILL_DIGESTS, in_order
 from eval_skills.core.models.result import FORBIDDEN_TOOL_CALLED
 from eval_skills.core.models.task import COMPLEXITIES
 from eval_skills.core.statistics.rates import FloatArray, composite_score
+from eval_skills.core.text import skill_key
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +173,7 @@ class _Aggregation:
 
     def report(self, index: int, rows: slice, *, with_results: bool) -> SkillCompletionReport:
         skill_id, version = self.table.skills[index]
-        asked, latency = self.benchmark.part_of(f"{skill_id}@{version}"), self.consumption.latency(rows)
+        asked, latency = self.benchmark.part_of(skill_key(skill_id, version)), self.consumption.latency(rows)
         max_latency_ms = asked.max_latency_ms or self.timeout_ms
         runs = int(np.count_nonzero(np.bincount(self.table.run[rows])))
         return SkillCompletionReport(

@@ -14,6 +14,7 @@ from eval_skills.core.models.base import Model, Rate
 from eval_skills.core.models.dimensions import DIMENSIONS
 from eval_skills.core.models.response import ToolCall, WorkspaceFile, all_tokens
 from eval_skills.core.models.result import ErrorKind, Reason, Status, TurnResult
+from eval_skills.core.text import skill_key
 
 MAX_DETAILED_ITEMS = 100_000
 """A report of a run of more items holds figures only: a JSON file with more is hard to use, and the store has them all."""
@@ -305,7 +306,7 @@ class SkillCompletionReport(Model, defer_build=True):
     @property
     def skill_key(self) -> str:
         """``id@version``."""
-        return f"{self.skill_id}@{self.skill_version}"
+        return skill_key(self.skill_id, self.skill_version)
 
     @property
     def cost_unknown_items(self) -> int:

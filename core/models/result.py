@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Literal
 
@@ -9,6 +10,7 @@ from pydantic import Field
 
 from eval_skills.core.models.base import Model, Rate
 from eval_skills.core.models.response import Simulation, Stopped, ToolCall, TurnResponse, Usage, WorkspaceFile, all_tokens
+from eval_skills.core.text import skill_key, skill_key_of
 
 Status = Literal["pass", "fail", "error", "timeout"]
 
@@ -25,6 +27,14 @@ KEPT_ANSWER = "KEPT_ANSWER"
 
 TOOL_CALLS_UNKNOWN = "TOOL_CALLS_UNKNOWN"
 """The code of the reason that it is not known which tools were called."""
+
+ItemKey = tuple[str, str, int]
+"""What makes an item unique within its run: skill key (``id@version``), task id, run index."""
+
+
+def item_key_of(row: Mapping[str, Any]) -> ItemKey:
+    """The key of the item that a row of a table, or a line of a journal, is about."""
+    return skill_key_of(row), row["task_id"], row["run_index"]
 
 
 class Reason(Model, defer_build=True):
@@ -228,7 +238,7 @@ class ItemResult(Model, defer_build=True):
     @property
     def skill_key(self) -> str:
         """``id@version``."""
-        return f"{self.skill_id}@{self.skill_version}"
+        return skill_key(self.skill_id, self.skill_version)
 
     @property
     def tokens(self) -> int | None:
@@ -236,6 +246,6 @@ class ItemResult(Model, defer_build=True):
         return all_tokens(self.prompt_tokens, self.completion_tokens)
 
     @property
-    def key(self) -> tuple[str, str, int]:
-        """What makes the item unique within its run: skill key, task id, run index."""
+    def key(self) -> ItemKey:
+        """What makes the item unique within its run."""
         return (self.skill_key, self.task_id, self.run_index)

@@ -14,6 +14,7 @@ from eval_skills.core.errors import InputError, RunError, UsageError
 from eval_skills.core.store.effects import EFFECT_COLUMNS, EffectPoint, effects_in
 from eval_skills.core.store.missing import name_missing, without_reports
 from eval_skills.core.store.store import COMPLETION, is_own, known_completion
+from eval_skills.core.text import skill_key_of
 
 if TYPE_CHECKING:
     from eval_skills.core.metrics.tasks import Tally
@@ -139,7 +140,7 @@ def _reports_by_run(store: Store, run_ids: Collection[str] | None = None) -> dic
 
 def _identify(row: _Row, reports: list[_Row]) -> None:
     """What the reports know of a run: they lie beside the items, where a manifest may be on another machine."""
-    row["skills"] = sorted(f"{report['skill_id']}@{report['skill_version']}" for report in reports)
+    row["skills"] = sorted(skill_key_of(report) for report in reports)
     if reports:
         parts = (reports[0]["benchmark_id"], reports[0]["benchmark_version"])
         row["benchmark"] = "@".join(part for part in parts if part)
@@ -172,7 +173,7 @@ def _experiment(known: Any, reports: list[_Row]) -> PastExperiment | None:
 
 
 def _judging(report: _Row) -> PastJudging:
-    skill = f"{report['skill_id']}@{report['skill_version']}"
+    skill = skill_key_of(report)
     return PastJudging(skill=skill, **{name: report[name] for name in _JUDGING})
 
 

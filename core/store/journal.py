@@ -16,17 +16,17 @@ from pydantic_core import PydanticSerializationError, from_json, to_json
 from eval_skills.core.documents.loading import validate_known
 from eval_skills.core.errors import InputError, RunError
 from eval_skills.core.models import ItemResult, Model
+from eval_skills.core.models.result import ItemKey
 from eval_skills.core.redaction import Redaction
 from eval_skills.core.store.digests import Seal, with_checksum, without_checksum
 from eval_skills.core.store.files import RunLock, openness, sync_folder, sync_open
+from eval_skills.core.text import skill_key_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
     from types import TracebackType
 
-ItemKey = tuple[str, str, int]
-"""Skill key, task id, run index: what makes an item unique within its run."""
 
 MAX_DEPTH = 100
 """An answer that nests deeper is cut there when its line could not be read back otherwise."""
@@ -104,7 +104,7 @@ def key_of(line: bytes, *, source: Path, number: int) -> ItemKey:
         task, run = fields["task_id"], fields["run_index"]
         if not isinstance(task, str) or type(run) is not int or not 0 <= run < 2**63:
             raise TypeError(f"task_id {task!r}, run_index {run!r}")
-        return f"{fields['skill_id']}@{fields['skill_version']}", task, run
+        return skill_key_of(fields), task, run
     except (ValueError, KeyError, TypeError) as error:
         raise _corrupt(source, number, repr(error)) from None
 

@@ -13,6 +13,7 @@ from eval_skills.core.judging.labels import COLUMNS
 from eval_skills.core.store.landing import land_rows
 from eval_skills.core.store.layout import new_run_id
 from eval_skills.core.store.schema import LABEL_SCHEMA
+from eval_skills.core.text import skill_key_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -92,6 +93,6 @@ def labels_csv(labels: Iterable[Mapping[str, Any]]) -> str:
     writer.writerow(names)
     for row in labels:
         if row["label"]:
-            known = {**row, "skill_id": f"{row['skill_id']}@{row['skill_version']}"}
+            known = {**row, "skill_id": skill_key_of(row)}
             writer.writerow(["" if known[name] is None else known[name] for name in names])
     return text.getvalue()

@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from eval_skills.core.errors import RunError
+from eval_skills.core.models.result import item_key_of
 from eval_skills.core.store.effects import effect_rows
 from eval_skills.core.store.files import KEPT, RunLock, explained, sync_file, sync_folder
 from eval_skills.core.store.journal import key_of, lines_of, opened, read_line
@@ -34,8 +35,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from eval_skills.core.models import ItemResult, SkillCompletionReport
+    from eval_skills.core.models.result import ItemKey
     from eval_skills.core.skill_effect.model import SkillEffect
-    from eval_skills.core.store.journal import ItemKey
     from eval_skills.core.store.layout import TableName
     from eval_skills.core.store.store import Store
 
@@ -287,8 +288,7 @@ def _retried(store: Store, run_id: str) -> dict[ItemKey, set[datetime]]:
         for batch in store.tables.dataset("items", [run_id]).to_batches(columns=[*_KEY_COLUMNS, "attempts"]):
             several = batch.filter(pc.greater(pc.list_value_length(batch.column("attempts")), 1))
             for row in several.to_pylist():
-                key = f"{row['skill_id']}@{row['skill_version']}", row["task_id"], row["run_index"]
-                retried[key] = {attempt["started_at"] for attempt in row["attempts"][:-1]}
+                retried[item_key_of(row)] = {attempt["started_at"] for attempt in row["attempts"][:-1]}
     return retried
 
 

@@ -32,6 +32,7 @@ from eval_skills.core.models import (
 from eval_skills.core.models.dimensions import DIMENSIONS
 from eval_skills.core.models.result import FORBIDDEN_TOOL_CALLED
 from eval_skills.core.store.schema import CALIBRATION_SCHEMA, ESTIMATES, ITEM_SCHEMA, REPORT_SCHEMA
+from eval_skills.core.text import skill_key_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -281,7 +282,7 @@ def _readable_result(row: dict[str, Any]) -> ItemResult:
 
 
 def _unreadable(row: Mapping[str, Any], column: str, problem: str) -> InputError:
-    item = f"{row['skill_id']}@{row['skill_version']}, task {row['task_id']}, run {row['run_index']}"
+    item = f"{skill_key_of(row)}, task {row['task_id']}, run {row['run_index']}"
     run_id = row["run_id"]
     return InputError(
         f"the item of {item} is not as it was written ({problem}); restore the file, or move it away, or read the other items "

@@ -13,6 +13,7 @@ from eval_skills.core.store.files import names_in
 from eval_skills.core.store.layout import DEFAULT_ROOT, JOURNAL, Layout, check_run_id, is_run_id, new_run_id, started_at
 from eval_skills.core.store.manifest import EXPERIMENT, FILE_NAME, Manifest, read_manifest
 from eval_skills.core.store.scorings import ASKED
+from eval_skills.core.text import skill_key_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Set
@@ -386,7 +387,7 @@ class Store:
         rows = sorted(self.tables.rows("reports", sorted(wanted)), key=lambda row: row["run_id"])
         of_skill = without_parts(rows, lambda row: (row["skill_id"], row["skill_version"]), lambda row: row["origin"])
         self.tables.name_to_come(row["run_id"] for row in of_skill)
-        return {f"{row['skill_id']}@{row['skill_version']}": row for row in of_skill}
+        return {skill_key_of(row): row for row in of_skill}
 
     def _frame(
         self, name: TableName, run_id: str | Iterable[str] | None, equal: dict[str, str | None], columns: Iterable[str] | None

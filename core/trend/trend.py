@@ -13,7 +13,7 @@ from eval_skills.core.store.effects import LEVEL
 from eval_skills.core.store.layout import started_at
 from eval_skills.core.store.missing import name_missing
 from eval_skills.core.store.store import COMPLETION, is_own, known_completion, without_parts
-from eval_skills.core.text import nearest
+from eval_skills.core.text import nearest, skill_key, skill_key_of
 
 if TYPE_CHECKING:
     from eval_skills.core.diff.model import DifferenceInterval
@@ -133,7 +133,7 @@ class Reported:
         if any(_is_of(skill, *other) for other in self.others):
             why = "there are runs of it from traces, or later work on other runs, which are in no trend"
             return UsageError(f"no report of {skill!r} for a trend in the store {self.path}: {why}; history --all shows them")
-        known = sorted({f"{row['skill_id']}@{row['skill_version']}" for row in rows})
+        known = sorted({skill_key_of(row) for row in rows})
         return _unknown("skill", skill, known, f"no report of {skill!r} in the store {self.path}")
 
 
@@ -221,7 +221,7 @@ def lines(points: Sequence[TrendPoint]) -> list[list[TrendPoint]]:
 
 
 def _is_of(skill: str, skill_id: str, version: str) -> bool:
-    return skill in (skill_id, f"{skill_id}@{version}")
+    return skill in (skill_id, skill_key(skill_id, version))
 
 
 def _matching(rows: list[dict[str, Any]], skill: str, benchmark: str | None, place: str) -> list[dict[str, Any]]:

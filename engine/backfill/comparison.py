@@ -55,8 +55,8 @@ def comparison_rows(before: Mapping[Key, PeriodResult], after: Mapping[Key, Peri
 
 
 def _row(skill: SkillDiff, before: Mapping[Key, PeriodResult], after: Mapping[Key, PeriodResult]) -> dict[str, Any]:
-    now = after[f"{skill.skill_id}@{skill.skill_version}", skill.benchmark_id]
-    then = before.get((f"{skill.before_skill_id}@{skill.before_version}", skill.benchmark_id))
+    now = after[skill.skill_key, skill.benchmark_id]
+    then = before.get((skill.before_key, skill.benchmark_id)) if skill.before_key is not None else None
     row: dict[str, Any] = {
         "skill_id": skill.skill_id,
         "skill_version": skill.skill_version,

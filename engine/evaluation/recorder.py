@@ -12,6 +12,7 @@ from eval_skills.adapters.recorded import RecordedRun, read_recorded, recorded_l
 from eval_skills.core.documents.loading import MAX_DOCUMENT_BYTES
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import ItemResult
+from eval_skills.core.models.result import item_key_of
 from eval_skills.core.redaction import Redaction
 from eval_skills.core.store.files import explained, write_pieces
 from eval_skills.core.store.journal import as_kept
@@ -131,7 +132,7 @@ def _in_order(plan: RunPlan, lines: dict[Key, bytes]) -> list[Key]:
 def _missing(plan: RunPlan, lines: dict[Key, bytes]) -> list[str]:
     """The items of a whole run without a line: a resumed one knows only what it asked itself, so the table is read."""
     table = plan.store.item_table(plan.run_id).select(["skill_id", "skill_version", "task_id", "run_index"])
-    every = [Item(f"{row['skill_id']}@{row['skill_version']}", row["task_id"], row["run_index"]) for row in table.to_pylist()]
+    every = [Item(*item_key_of(row)) for row in table.to_pylist()]
     missing = [str(item) for item in every if item.key not in lines]
     if not missing:
         return []

@@ -20,6 +20,7 @@ from eval_skills.core.documents.loading import MAX_DOCUMENT_BYTES
 from eval_skills.core.errors import InfraError, InputError, UsageError
 from eval_skills.core.fingerprint import digest_of_json
 from eval_skills.core.models import Benchmark, EvalTask, Skill
+from eval_skills.core.models.result import ItemKey
 from eval_skills.core.text import nearest
 from eval_skills.engine.definition.benchmark import resolve_benchmark, with_every_task
 from eval_skills.engine.definition.request import EvaluateRequest
@@ -28,8 +29,6 @@ RECORDED = "recorded"
 """The type of adapter of a skill that is not called."""
 
 UNVERSIONED = "0.0.0"
-
-ItemKey = tuple[str, str, int]
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from eval_skills.scorers.judging.budget import Spending
 from eval_skills.scorers.tools.calls import known_calls
 
 if TYPE_CHECKING:
-    from eval_skills.core.store.journal import ItemKey
+    from eval_skills.core.models.result import ItemKey
     from eval_skills.engine.evaluation.plan import Item
 
 

@@ -14,9 +14,9 @@ from eval_skills.core.documents.loading import validate_known
 from eval_skills.core.errors import UsageError
 from eval_skills.core.models import Model
 from eval_skills.core.models.base import collection_paused
+from eval_skills.core.models.result import item_key_of
 from eval_skills.core.store import Manifest, Store
 from eval_skills.core.store.files import RunLock, once_free
-from eval_skills.core.store.journal import ItemKey
 from eval_skills.core.store.newer import newer_remarks
 from eval_skills.core.store.retention import refuse_pruned
 from eval_skills.core.text import first_of, plural
@@ -118,7 +118,7 @@ def rest_of(plan: RunPlan) -> RunPlan:
 
 def _rest(plan: RunPlan, table: pa.Table) -> RunPlan:
     rows = table.select([*_KEY, "status"]).to_pylist()
-    keys = [_key_of(row) for row in rows]
+    keys = [item_key_of(row) for row in rows]
     again = {"error", "timeout"} if plan.request.retry_errors else set()
     done = {key for key, row in zip(keys, rows, strict=True) if row["status"] not in again}
     left = plan.narrowed([item for item in plan.items if item.key not in done])
@@ -130,10 +130,6 @@ def _rest(plan: RunPlan, table: pa.Table) -> RunPlan:
 
 
 _KEY = ("skill_id", "skill_version", "task_id", "run_index")
-
-
-def _key_of(row: dict[str, Any]) -> ItemKey:
-    return f"{row['skill_id']}@{row['skill_version']}", row["task_id"], row["run_index"]
 
 
 def _run_id(store: Store, wanted: str) -> str:

@@ -9,7 +9,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from eval_skills.core.config.options import option_of
-from eval_skills.core.models.result import KEPT_ANSWER
+from eval_skills.core.models.result import KEPT_ANSWER, ItemKey, item_key_of
 from eval_skills.core.store import ReachedLimit
 from eval_skills.core.store.journal import read_journal
 from eval_skills.core.text import plural
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from eval_skills.core.models import ItemResult
     from eval_skills.core.store import Store
     from eval_skills.engine.evaluation.plan import RunPlan
-
-ItemKey = tuple[str, str, int]
 
 
 class Spending:
@@ -79,8 +77,7 @@ def spent_before(store: Store, run_id: str) -> Spending:
     found = Spending()
     for batch in store.tables.batches("items", run_id):
         for row in batch.select(_COLUMNS).to_pylist():
-            key = (f"{row['skill_id']}@{row['skill_version']}", row["task_id"], row["run_index"])
-            found.add_recorded(key, row, row["attempts"] or ())
+            found.add_recorded(item_key_of(row), row, row["attempts"] or ())
     for result in read_journal(store.journal_path(run_id)):
         row = dict(result) | {"reasons": [dict(reason) for reason in result.reasons]}
         found.add_recorded(result.key, row, [dict(attempt) for attempt in result.attempts])

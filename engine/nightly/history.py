@@ -13,6 +13,7 @@ from eval_skills.core.store import Store, is_run_id
 from eval_skills.core.store.effects import EffectPoint, effect_points
 from eval_skills.core.store.layout import is_to_come
 from eval_skills.core.store.missing import items_gone
+from eval_skills.core.text import skill_key, skill_key_of
 from eval_skills.engine.nightly.interruption import recorded_nights, suites_of_nights
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ class PastNight:
     @property
     def skill_key(self) -> str:
         """``id@version``."""
-        return f"{self.skill_id}@{self.skill_version}"
+        return skill_key(self.skill_id, self.skill_version)
 
     @property
     def runs(self) -> set[str]:
@@ -66,7 +67,7 @@ class LastNight:
     @property
     def skill_key(self) -> str:
         """``id@version``."""
-        return f"{self.skill_id}@{self.skill_version}"
+        return skill_key(self.skill_id, self.skill_version)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -269,5 +270,5 @@ def _points(rows: Iterable[dict[str, Any]]) -> dict[str, list[tuple[str, float]]
     points: dict[str, list[tuple[str, float]]] = {}
     for row in rows:
         if row["completion_rate"] is not None and row["verdict"] != "failed":
-            points.setdefault(f"{row['skill_id']}@{row['skill_version']}", []).append((row["night_id"], row["completion_rate"]))
+            points.setdefault(skill_key_of(row), []).append((row["night_id"], row["completion_rate"]))
     return points

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from eval_skills.core.diff.diff import diff_reports
 from eval_skills.core.diff.model import DiffRow, ReportDiff, SkillDiff
 from eval_skills.core.models import SkillCompletionReport, TaskResult
+from eval_skills.core.models.result import ItemKey
 from eval_skills.core.text import plural
 from eval_skills.engine.rescoring.plan import JUDGED_AGAIN, Rescoring
 from eval_skills.engine.stored_runs.reports import read_source
 from eval_skills.reporting.diff.report import DiffDocument
 
 Reports = Sequence[SkillCompletionReport]
-ItemKey = tuple[str, str, int]
 
 _CARRIED_OVER = frozenset({"p95Ms", "latencyMs", "costUsd", "tokens"})
 """Figures of the call, which a rescoring does not repeat."""
@@ -43,7 +43,7 @@ def difference_of_scorings(before: Reports, after: Reports) -> tuple[ReportDiff,
     diff = diff_reports(kept, _without(after, fresh | failed))
     moved = {skill for skill, _, _ in fresh | failed}
     emptied = {own.skill_key for own, left in zip(before, kept, strict=True) if own.task_results and not left.task_results}
-    keys = [f"{skill.skill_id}@{skill.skill_version}" for skill in diff.skills]
+    keys = [skill.skill_key for skill in diff.skills]
     skills = [_shown(skill, key in moved, key in emptied) for skill, key in zip(diff.skills, keys, strict=True)]
     remarks = [f"{plural(len(fresh), 'item')} not judged before and judged now: counted as no change"] if fresh else []
     remarks += [f"{plural(len(failed), 'item')} not judged now, since the judge failed: counted as no change"] if failed else []

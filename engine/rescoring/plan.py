@@ -10,6 +10,7 @@ from eval_skills.core.config.options import TaskChoice
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.fingerprint import digest_of_json
 from eval_skills.core.models import ItemResult
+from eval_skills.core.models.result import ItemKey
 from eval_skills.core.store import Manifest, Store, derived_run_id, results_of, started_at
 from eval_skills.core.store.retention import pruned_words
 from eval_skills.core.store.scorings import counts
@@ -24,8 +25,6 @@ from eval_skills.engine.stored_runs.continuation import continued_by, why_not_co
 from eval_skills.engine.stored_runs.reports import recorded_request, refuse_without_evaluator
 from eval_skills.engine.stored_runs.run_ids import resolve_run_id
 from eval_skills.scorers.judging.model import EmbeddingModel
-
-ItemKey = tuple[str, str, int]
 
 JUDGED_AGAIN = frozenset({"scorer", "judge"})
 """Error kinds of items that have an answer: their scoring failed."""

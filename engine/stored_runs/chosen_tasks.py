@@ -8,7 +8,7 @@ from typing import TypeVar
 from eval_skills.core.config.options import TaskChoice
 from eval_skills.core.errors import UsageError
 from eval_skills.core.store import Store
-from eval_skills.core.text import plural
+from eval_skills.core.text import plural, skill_key_of
 from eval_skills.engine.stored_runs.run_ids import resolve_run_id
 
 Request = TypeVar("Request", bound=TaskChoice)
@@ -47,7 +47,7 @@ def with_chosen_tasks(request: Request, store: Store) -> Request:
 def _tasks(store: Store, run_id: str, how: str) -> list[str]:
     ends: dict[tuple[str, str], set[str]] = {}
     for row in store.item_table(run_id).select(["skill_id", "skill_version", "task_id", "status"]).to_pylist():
-        ends.setdefault((f"{row['skill_id']}@{row['skill_version']}", row["task_id"]), set()).add(row["status"])
+        ends.setdefault((skill_key_of(row), row["task_id"]), set()).add(row["status"])
     if not ends:
         raise UsageError(
             f"--tasks-from {how}:{run_id}: how its tasks ended is not known: the store has no items of that run (any more); "

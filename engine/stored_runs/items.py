@@ -11,7 +11,7 @@ from eval_skills.core.differences import Difference, difference_of
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.models import EvalTask, ItemResult, TaskResult
 from eval_skills.core.store.retention import pruned_words
-from eval_skills.core.text import first_of, nearest, plural
+from eval_skills.core.text import first_of, nearest, plural, skill_key_of
 from eval_skills.core.viewer_pages import key_of
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.stored_runs.provenance import asked_words, option_words
@@ -99,7 +99,7 @@ class RunItems:
     @cached_property
     def items_by_page(self) -> dict[str, tuple[str, str, str, int]]:
         """The benchmark, task, skill (``id@version``) and run index of each item, by the key of its page."""
-        rows = [(row["benchmark_id"], row["task_id"], _key(row), row["run_index"]) for row in self.identities]
+        rows = [(row["benchmark_id"], row["task_id"], skill_key_of(row), row["run_index"]) for row in self.identities]
         return {key_of(*row): row for row in rows}
 
     @cached_property
@@ -156,7 +156,7 @@ def find_item(items: RunItems, skill: str, task: str) -> StoredItem:
             it has.
     """
     keys = items.identities
-    chosen = [row for row in keys if _key(row) == _skill_named(items.run_id, keys, skill)]
+    chosen = [row for row in keys if skill_key_of(row) == _skill_named(items.run_id, keys, skill)]
     task_id, number = _task_named(items.run_id, chosen, task)
     rows = [row for row in chosen if row["task_id"] == task_id]
     if number is not None:
@@ -165,16 +165,12 @@ def find_item(items: RunItems, skill: str, task: str) -> StoredItem:
             most = sum(row["task_id"] == task_id for row in chosen)
             raise UsageError(f"{task}: this task has no run {number} in {items.run_id}; it has {plural(most, 'run')}, from 1")
     row = next((row for row in rows if not row["passed"]), rows[0])
-    found = items.items(row["benchmark_id"], task_id, _key(row))
+    found = items.items(row["benchmark_id"], task_id, skill_key_of(row))
     return next(item for item in found if item.result.run_index == row["run_index"])
 
 
-def _key(row: dict[str, Any]) -> str:
-    return f"{row['skill_id']}@{row['skill_version']}"
-
-
 def _skill_named(run_id: str, keys: Sequence[dict[str, Any]], given: str) -> str:
-    known = {_key(row): row["skill_id"] for row in keys}
+    known = {skill_key_of(row): row["skill_id"] for row in keys}
     if given in known:
         return given
     found = [key for key, skill_id in known.items() if skill_id == given]

@@ -72,8 +72,7 @@ def verdict_text(skill: SkillDiff) -> str:
 
 def lineage(skill: SkillDiff) -> str:
     """``id@version``, and after it what it was before where that differs."""
-    now = f"{skill.skill_id}@{skill.skill_version}"
-    before = f"{skill.before_skill_id}@{skill.before_version}"
+    now, before = skill.skill_key, skill.before_key
     return now if skill.change != "compared" or before == now else f"{now} (before: {before})"
 
 

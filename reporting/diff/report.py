@@ -195,7 +195,7 @@ class _Differences:
 
 def _named(skills: Sequence[SkillDiff]) -> list[NamedSkill]:
     """``id@version``, and the benchmark and a number only where the name would stand for two."""
-    keys = [f"{each.skill_id}@{each.skill_version}" for each in skills]
+    keys = [each.skill_key for each in skills]
     often = Counter(keys)
     seen: Counter[str] = Counter()
     named = []
