@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from eval_skills.core.errors import UsageError
 from eval_skills.core.models import SkillCompletionReport
@@ -221,6 +221,32 @@ def write_targets(contents: Mapping[Path, Content]) -> list[Path]:
         except OSError as error:
             raise UsageError(f"--output {path}: this file cannot be written: {error.strerror}; name another") from None
     return list(contents)
+
+
+Document = TypeVar("Document")
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentFormat(Generic[Document]):
+    """A way to write one document down, an effect or the triggers: the ending of its file, and the function that renders it."""
+
+    extension: str
+    render: Callable[[Document], str | bytes]
+
+
+def write_document(
+    document: Document, formats: Mapping[str, DocumentFormat[Document]], asked: Iterable[str], folder: Path | str, stem: str
+) -> list[Path]:
+    """Write a document into `folder`, in those of the formats `asked` for that it has; the paths of the files.
+
+    Raises:
+        UsageError: the folder cannot be written to.
+    """
+    wanted = {name: formats[name] for name in dict.fromkeys(asked) if name in formats}
+    if not wanted:
+        return []
+    files = target_files(f"{folder}/", {name: each.extension for name, each in wanted.items()}, stem)
+    return write_targets({file: wanted[name].render(document) for name, file in files.items()})
 
 
 def refuse_unfit(file: Path, inputs: Sequence[Path] = ()) -> None:

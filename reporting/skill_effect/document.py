@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -16,7 +15,7 @@ from eval_skills.reporting.junit_report import xml_text
 from eval_skills.reporting.markdown import template
 from eval_skills.reporting.numbers import points
 from eval_skills.reporting.skill_effect import figures
-from eval_skills.reporting.writing import Content, target_files, write_targets
+from eval_skills.reporting.writing import DocumentFormat, write_document
 
 _SHOWN = {
     name: getattr(figures, name)
@@ -26,14 +25,6 @@ _SHOWN = {
         "title",
     )
 }  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class EffectFormat:
-    """A way to write an effect down: the ending of its file, and the function that renders it."""
-
-    extension: str
-    render: Callable[[SkillEffect], Content]
 
 
 def render_json(effect: SkillEffect) -> str:
@@ -122,11 +113,11 @@ def _task_case(suite: ElementTree.Element, name: str, task: TaskEffect, against:
         ElementTree.SubElement(case, "failure", type="TASK_WORSE", message=xml_text(f"{points(difference)} with the Agent Skill"))
 
 
-EFFECT_FORMATS: Mapping[str, EffectFormat] = {
-    "json": EffectFormat("json", render_json),
-    "markdown": EffectFormat("md", render_markdown),
-    "html": EffectFormat("html", render_html),
-    "junit": EffectFormat("xml", render_junit),
+EFFECT_FORMATS: Mapping[str, DocumentFormat[SkillEffect]] = {
+    "json": DocumentFormat("json", render_json),
+    "markdown": DocumentFormat("md", render_markdown),
+    "html": DocumentFormat("html", render_html),
+    "junit": DocumentFormat("xml", render_junit),
 }
 
 
@@ -141,9 +132,4 @@ def write_effect(effect: SkillEffect, formats: Iterable[str], folder: Path | str
     Raises:
         UsageError: the folder cannot be written to.
     """
-    wanted = {name: EFFECT_FORMATS[name] for name in dict.fromkeys(formats) if name in EFFECT_FORMATS}
-    if not wanted:
-        return []
-    stem = f"skill-effect-{effect.run_id}"
-    files = target_files(f"{folder}/", {name: each.extension for name, each in wanted.items()}, stem)
-    return write_targets({file: wanted[name].render(effect) for name, file in files.items()})
+    return write_document(effect, EFFECT_FORMATS, formats, folder, f"skill-effect-{effect.run_id}")

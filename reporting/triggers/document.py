@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -15,15 +14,7 @@ from eval_skills.reporting.html.pages import html_template, page_assets
 from eval_skills.reporting.junit_report import xml_text
 from eval_skills.reporting.markdown import template
 from eval_skills.reporting.triggers import figures
-from eval_skills.reporting.writing import Content, target_files, write_targets
-
-
-@dataclass(frozen=True, slots=True)
-class TriggerFormat:
-    """A way to write the figures down: the ending of its file, and the function that renders it."""
-
-    extension: str
-    render: Callable[[Triggers], Content]
+from eval_skills.reporting.writing import DocumentFormat, write_document
 
 
 def render_json(found: Triggers) -> str:
@@ -93,11 +84,11 @@ def _skipped(each: QueryResult) -> str | None:
     return "missing runs could turn it" if each.passed and each.left_open else None
 
 
-TRIGGER_FORMATS: Mapping[str, TriggerFormat] = {
-    "json": TriggerFormat("json", render_json),
-    "markdown": TriggerFormat("md", render_markdown),
-    "html": TriggerFormat("html", render_html),
-    "junit": TriggerFormat("xml", render_junit),
+TRIGGER_FORMATS: Mapping[str, DocumentFormat[Triggers]] = {
+    "json": DocumentFormat("json", render_json),
+    "markdown": DocumentFormat("md", render_markdown),
+    "html": DocumentFormat("html", render_html),
+    "junit": DocumentFormat("xml", render_junit),
 }
 
 
@@ -107,8 +98,4 @@ def write_triggers(found: Triggers, formats: Iterable[str], folder: Path | str) 
     Raises:
         UsageError: the folder cannot be written to.
     """
-    wanted = {name: TRIGGER_FORMATS[name] for name in dict.fromkeys(formats) if name in TRIGGER_FORMATS}
-    if not wanted:
-        return []
-    files = target_files(f"{folder}/", {name: each.extension for name, each in wanted.items()}, f"triggers-{found.run_id}")
-    return write_targets({file: wanted[name].render(found) for name, file in files.items()})
+    return write_document(found, TRIGGER_FORMATS, formats, folder, f"triggers-{found.run_id}")
