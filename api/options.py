@@ -47,10 +47,11 @@ class EvaluateOptions(ScoreOptions, total=False):
     """How items are executed and chosen. `timeout_ms` is in ms, `memory_mb` in MiB, `cpu_seconds` in s.
 
     `task_tags`, `task_ids`, `tasks_from` (``["failed:RUN"]``), `complexity` and `filter` (``["metadata.level=2"]``) narrow the
-    tasks; `benchmarks_dir` is searched for the id of a benchmark, and `skip_unreadable` leaves out what of an imported suite
-    cannot be used. The limits and the sandbox hold processes: a function of this program is refused with them. `record` writes
-    all answers to a file, and `replay` takes them from it; `cache` keeps the answers of skills that have a folder, and
-    `cache_runs` shares them among runs. `items_per_task`, `task_runner` and `fail_fast` need ``prefect=True``.
+    tasks, and `first` asks the first of those alone; `benchmarks_dir` is searched for the id of a benchmark, and
+    `skip_unreadable` leaves out what of an imported suite cannot be used. The limits and the sandbox hold processes: a function
+    of this program is refused with them. `record` writes all answers to a file, and `replay` takes them from it; `cache` keeps
+    the answers of skills that have a folder, and `cache_runs` shares them among runs. `items_per_task`, `task_runner` and
+    `fail_fast` need ``prefect=True``.
 
     `resume` goes on with a run of the `store`, by its id, its beginning, or ``"latest"``, and asks only what has no result yet;
     with `retry_errors` its errors and timeouts, too.
@@ -68,6 +69,7 @@ class EvaluateOptions(ScoreOptions, total=False):
     tasks_from: Sequence[str]
     complexity: Sequence[Complexity]
     filter: Sequence[str]
+    first: int | None
     benchmarks_dir: str | os.PathLike[str] | None
     skip_unreadable: bool
     memory_mb: int | None

@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping
 
 _RUNS = "--runs N asks every task N times"
 _SOME = "--task ID, --tag and --filter KEY=VALUE choose tasks"
-_FIRST = f"{_SOME}; no option takes the first ones"
+_FIRST = "--first N asks the first N tasks, in their order"
 _AT_A_TIME = "--concurrency N asks N items at a time"
 _MODEL = "--skills names what is evaluated, and --judge-model the model that judges"
 _REPORTS = "--output-dir FOLDER and --format (json html csv junit …) say where reports are written, and which"
@@ -26,7 +26,6 @@ OPTIONS: Mapping[str, str] = {
     "--sample-id": _SOME,
     "--filter-first-n": _FIRST,
     "--filter-sample": _FIRST,
-    "--limit": _FIRST,
     "--max-concurrency": _AT_A_TIME,
     "--max-connections": _AT_A_TIME,
     "--max-samples": _AT_A_TIME,

@@ -139,7 +139,7 @@ _NUMBERS: dict[Any, Callable[[Any, Sequence[Token]], Any]] = {int: whole, float:
 _READERS: dict[str, Callable[[Any, Sequence[Token]], Any]] = {"items_per_task": whole_or_auto}
 """How options are read that may be one kind of thing or another; in help they are text."""
 
-_NAMES = {"filter": ["--filter", "--task-filter"]}
+_NAMES = {"filter": ["--filter", "--task-filter"], "first": ["--first", "--limit"]}
 """Options that have more than one name; the first is that of the configuration's key."""
 
 

@@ -149,7 +149,7 @@ TasksFrom = Annotated[str, AfterValidator(_how_and_run)]
 
 
 class TaskChoice(Form, defer_build=True):
-    """Which tasks of a benchmark are meant: those that have all that is asked for. Where nothing is, every task."""
+    """Which tasks of a benchmark are meant: those that have all that is asked for, of them the `first`; unless said, all."""
 
     task_ids: list[Text] = Field(title="Tasks by id", default_factory=list, description="Only the tasks with these ids")
     tasks_from: list[TasksFrom] = Field(
@@ -166,6 +166,9 @@ class TaskChoice(Form, defer_build=True):
         title="Tasks by field",
         default_factory=list,
         description="Only tasks whose fields have these values: complexity=complex,tags=math or metadata.owner=ann",
+    )
+    first: int | None = Field(
+        title="The first tasks", default=None, ge=1, description="Only so many of these tasks, the first of the benchmark"
     )
 
 

@@ -16,8 +16,8 @@ ORDER = (
     # what is asked, and how much of it at a time
     "skills", "skills_dir", "run_a", "run_b", "skill_a", "skill_b", "benchmark", "runs", "concurrency",
     # which skills and tasks
-    "query", "tags", "adapter", "tasks", "map", "task_ids", "tasks_from", "task_tags", "complexity", "filter", "own_tests",
-    "benchmarks_dir", "skip_unreadable", "traces", "trace_skill", "record", "replay", "cache", "cache_runs",
+    "query", "tags", "adapter", "tasks", "map", "task_ids", "tasks_from", "task_tags", "complexity", "filter", "first",
+    "own_tests", "benchmarks_dir", "skip_unreadable", "traces", "trace_skill", "record", "replay", "cache", "cache_runs",
     # how items are run
     "timeout_ms", "retries", "items_per_task", "task_runner", "fail_fast", "until", "against", "max_runs", "resume",
     "retry_errors", "max_cost", "max_tokens", "max_duration_s", "rate",

@@ -26,7 +26,10 @@ from eval_skills.scorers.code.jail import why_no_jail
 from eval_skills.scorers.code.scorer import NAME as CODE_TESTS
 from eval_skills.scorers.registry import find_scorer
 
-EVERY_TASK: dict[str, list[str]] = {"task_tags": [], **{name: [] for name in TaskChoice.model_fields}}
+EVERY_TASK: dict[str, Any] = {
+    "task_tags": [],
+    **{name: field.get_default(call_default_factory=True) for name, field in TaskChoice.model_fields.items()},
+}
 """What narrows the tasks of a request, unsaid."""
 
 
@@ -138,7 +141,8 @@ def resolve_benchmark(
     narrowed = (request.task_tags, request.complexity, request.filter)
     chosen = filter_tasks(benchmark, *narrowed) if any(narrowed) else benchmark
     chosen = _only(chosen, request.task_ids) if request.task_ids else chosen
-    return _with_parts_of(chosen) if chosen.parts else chosen, folder
+    chosen = _with_parts_of(chosen) if chosen.parts else chosen
+    return _first(chosen, request.first) if request.first else chosen, folder
 
 
 def _with_parts_of(chosen: Benchmark) -> Benchmark:
@@ -146,6 +150,13 @@ def _with_parts_of(chosen: Benchmark) -> Benchmark:
     kept = {task.id for task in chosen.tasks}
     left = {key: [task for task in part.tasks if task.id in kept] for key, part in chosen.parts.items()}
     return chosen.of_parts({key: chosen.parts[key].model_copy(update={"tasks": tasks}) for key, tasks in left.items() if tasks})
+
+
+def _first(chosen: Benchmark, number: int) -> Benchmark:
+    """The benchmark with so many tasks at most, its first ones; of skills' own tests the first of each skill."""
+    if not chosen.parts:
+        return chosen.model_copy(update={"tasks": chosen.tasks[:number]})
+    return chosen.of_parts({key: _first(part, number) for key, part in chosen.parts.items()})
 
 
 _TASKS_NAMED = 10

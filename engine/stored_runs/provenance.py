@@ -51,6 +51,7 @@ def repeating_words(manifest: Manifest, request: EvaluateRequest | None) -> list
         replayed = ["--replay", request.replay] if request.replay else []
         asked = ["--skills", *paths, *asked_words(request), *replayed]
     narrowed = [word for name in _REPEATED for word in _words(name, getattr(request, name))]
+    narrowed += [] if request.first is None else ["--first", str(request.first)]
     runs = [] if request.runs == 1 else ["--runs", str(request.runs)]
     return ["eval-skills", "eval", *asked, *narrowed, *runs, *option_words(request)]
 

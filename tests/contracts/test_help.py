@@ -72,7 +72,7 @@ OPTIONS: dict[tuple[str, ...], dict[str, str]] = {
         "--exit-on-fail": "",
         "--min-completion": "0.7", "--dry-run": "", "--benchmarks-dir": "", "--store": "./eval-store", "--tag": "",
         "--resume": "", "--retry-errors": "", "--items-per-task": "auto", "--allow-custom-code": "", "--fail-fast": "",
-        "--task-runner": "local", "--complexity": "", "--filter --task-filter": "",
+        "--task-runner": "local", "--complexity": "", "--filter --task-filter": "", "--first --limit": "",
         "--task": "", "--tasks-from": "", "--traces": "", "--trace-skill": "the file's name",
         "--record": "", "--replay": "", "--cache": "", "--cache-runs": "",
         "--until": "", "--against": "", "--max-runs": "10", "--own-tests": "", "--skip-unreadable": "",
@@ -91,7 +91,7 @@ OPTIONS: dict[tuple[str, ...], dict[str, str]] = {
         "--retries": "0", "--runs": "1", "--evaluator": "exact", "--format": "json markdown", "--output-dir": "./reports",
         "--exit-on-fail": "", "--dry-run": "", "--benchmarks-dir": "", "--store": "./eval-store", "--resume": "",
         "--retry-errors": "", "--items-per-task": "auto", "--allow-custom-code": "", "--fail-fast": "", "--task-runner": "local",
-        "--complexity": "", "--filter --task-filter": "",
+        "--complexity": "", "--filter --task-filter": "", "--first --limit": "",
         "--task": "", "--tasks-from": "", "--traces": "", "--trace-skill": "the file's name",
         "--record": "", "--replay": "", "--cache": "", "--cache-runs": "",
         "--until": "", "--against": "", "--max-runs": "10", "--own-tests": "", "--skip-unreadable": "",
@@ -127,7 +127,8 @@ OPTIONS: dict[tuple[str, ...], dict[str, str]] = {
     ("query",): {"--csv": "", "--store": "./eval-store"},
     ("rescore",): {
         "--benchmark": "", "--tasks": "", "--benchmarks-dir": "", "--evaluator": "", "--concurrency": "4",
-        "--allow-custom-code": "", "--force": "", "--store": "./eval-store", "--complexity": "", "--filter --task-filter": "",
+        "--allow-custom-code": "", "--force": "", "--store": "./eval-store",
+        "--complexity": "", "--filter --task-filter": "", "--first --limit": "",
         "--task": "", "--tasks-from": "", **JUDGED,
     },
     ("backfill",): {

@@ -86,3 +86,12 @@ def test_the_columns_of_a_table_are_those_of_that_file_alone(tmp_path: Path, mon
     with pytest.raises(InputError, match="'question' is not a key of a task"):
         resolve_benchmark(with_every_task(asked, tasks="b.csv"))
     assert with_every_task(asked, benchmark="coding-easy").map == []
+
+
+def test_the_first_tasks_are_those_that_the_other_choices_leave() -> None:
+    asked = EvaluateRequest(skills=["s"], benchmark="coding-easy", filter=["inputData.operation=reverse"])
+    every = [task.id for task in resolve_benchmark(asked)[0].tasks]
+    first = [task.id for task in resolve_benchmark(asked.model_copy(update={"first": 2}))[0].tasks]
+    assert len(every) > 2
+    assert first == every[:2]
+    assert with_every_task(asked.model_copy(update={"first": 2})) == with_every_task(asked)

@@ -45,6 +45,11 @@ def test_the_items_are_those_of_each_skill_and_skills_without_tests_are_named(re
     assert plan.skipped == 0
 
 
+def test_the_first_tasks_are_those_of_each_skill(request_own: EvaluateRequest) -> None:
+    plan = make_plan(request_own.model_copy(update={"first": 1}))
+    assert [str(item) for item in plan.items] == ["a@1.0.0/a/x#1", "b@1.0.0/b/x#1"]
+
+
 @pytest.mark.slow
 def test_the_reports_are_of_each_skill_s_own_tasks_without_ranks_and_read_back(request_own: EvaluateRequest) -> None:
     summary = evaluate_in_process(make_plan(request_own))

@@ -34,6 +34,7 @@ def manifest(**fields: Any) -> Manifest:
         pytest.param(
             {"tasks": "t.csv", "map": ["input=q"], "task_ids": ["x"]}, "--tasks t.csv --map input=q --task x", id="tasks"
         ),
+        pytest.param({"first": 2, "runs": 3}, "--benchmark words --first 2 --runs 3", id="first"),
         pytest.param({"timeout_ms": 5, "llm": {"model": "m"}}, "--benchmark words --timeout 5 --judge-model m", id="options"),
     ],
 )
