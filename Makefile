@@ -9,8 +9,8 @@ COMPILE = $(BIN)/python -m compileall -q -j 0 eval_skills eval_skills/*/
 RUN_ARGS ?=
 # Two more than two cores: they fill the time in which tests wait.
 WORKERS ?= 4
-# A file stays on one worker, with what its tests share; files begin in their order, so that the long ones do not come last.
-PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS)
+# The workers are forks of one process, which imports once what each of them would. A file stays on one worker, with what its tests share; files begin in their order, so that the long ones do not come last.
+PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --forked-workers --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS)
 # Tests with real servers and time limits can fail for the others that run beside them; those are named, and run once more alone.
 # pytest says 1 where tests failed: whatever else ended it stays a failure.
 ALONE  = { test $$? = 1 && echo "once more, one at a time:" && $(BIN)/python -m pytest --last-failed --last-failed-no-failures none $(PYTEST_ARGS); }

@@ -24,6 +24,7 @@ pytest_plugins = [
     "pytester",
     "tests.prefect_server",
     "tests.warm_command",
+    "tests.forked_workers",
     "tests.engine.evaluations",
     "tests.otlp_receiver",
     "tests.object_storage",

@@ -20,12 +20,13 @@ import sys
 import tempfile
 import termios
 from collections.abc import Sequence
-from contextlib import redirect_stdout, suppress
+from contextlib import redirect_stderr, redirect_stdout, suppress
 from importlib import import_module
 from io import StringIO
 from pathlib import Path
 from pkgutil import iter_modules
 from runpy import run_module
+from types import ModuleType
 from typing import IO, NoReturn
 
 import pytest
@@ -49,7 +50,7 @@ sys.exit(int(code))
 """
 PYTHON_SHIM = """#!{python} -ISs
 import json, os, signal, socket, sys
-if sys.argv[1:2] != ["-m"]:
+if {others}:
     os.execv({python!r}, [{python!r}, *sys.argv[1:]])
 with socket.socket(socket.AF_UNIX) as server:
     server.connect({address!r})
@@ -66,13 +67,15 @@ if code < 0:
     os.kill(os.getpid(), -code)
 sys.exit(code)
 """
-"""A Python whose modules are begun as forks; whatever else it is asked for, it is a new process."""
+"""A Python that is begun as a fork; `others` are the calls for which it is a new process."""
 ROOT = Path(__file__).parents[1]
 REHEARSED = [{"input": {"operation": "evaluate", "expression": "2+3"}, "expected": 5}]
 PROGRAM = "-c"
 """In front of a call's arguments: they are a Python program and its own."""
 MODULE = "-m"
 """In front of a call's arguments: they are a Python module, which knows Prefect's variables, and its own."""
+UNBUFFERED = "-u"
+"""In front of a call's arguments: they are those of the Python in which xdist begins a worker."""
 IMPORTED = (
     "eval_skills.flows.pipeline",
     "eval_skills.cli.main",
@@ -148,8 +151,9 @@ class WarmProcess:
 class WarmCommand:
     """The process that waits for calls; the first call of the session starts it."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self, folder: Path, also: Sequence[str] = ()) -> None:
+        """`also` are further modules that the process imports, if it is this call that starts it."""
+        self._folder, self._also = folder, also
 
     def start(
         self,
@@ -183,11 +187,15 @@ class WarmCommand:
 
     def python_shim(self, folder: Path) -> Path:
         """A Python, below `folder`, that forks for ``-m MODULE`` of Prefect: the process of a flow run."""
-        return self._shim(PYTHON_SHIM, folder / "bin" / "python")
+        return self._shim(PYTHON_SHIM, folder / "bin" / "python", others="sys.argv[1:2] != ['-m']")
 
-    def _shim(self, program: str, shim: Path) -> Path:
+    def worker_shim(self, folder: Path) -> Path:
+        """A Python, below `folder`, in which xdist begins a worker: a fork."""
+        return self._shim(PYTHON_SHIM, folder / "bin" / "python", others="False")
+
+    def _shim(self, program: str, shim: Path, **places: str) -> Path:
         shim.parent.mkdir()
-        shim.write_text(program.format(python=sys.executable, address=self._address()), encoding="utf-8")
+        shim.write_text(program.format(python=sys.executable, address=self._address(), **places), encoding="utf-8")
         shim.chmod(shim.stat().st_mode | stat.S_IXUSR)
         return shim
 
@@ -195,7 +203,7 @@ class WarmCommand:
         with (self._folder / "warm.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             if not (noted := self._folder / "warm.pid").exists():
-                command = [sys.executable, "-m", __name__, str(self._folder / "warm")]
+                command = [sys.executable, "-m", __name__, str(self._folder / "warm"), *self._also]
                 kept = {name: value for name, value in os.environ.items() if not name.startswith(("PREFECT_", "EVAL_SKILLS_"))}
                 with subprocess.Popen(
                     command,
@@ -224,9 +232,9 @@ def pytest_unconfigure(config: pytest.Config) -> None:
         os.kill(int(noted.read_text()), signal.SIGTERM)
 
 
-def serve(address: str) -> None:
+def serve(address: str, *also: str) -> None:
     """Fork for each call, in the background, until the process is ended; print its id."""
-    for name in IMPORTED:
+    for name in (*IMPORTED, *also):
         import_module(name)
     for command in iter_modules(commands.__path__, f"{commands.__name__}."):
         import_module(command.name)
@@ -249,7 +257,7 @@ def _rehearse() -> None:
     import eval_skills
     from eval_skills.cli.main import call
 
-    with tempfile.TemporaryDirectory() as folder, redirect_stdout(StringIO()):
+    with tempfile.TemporaryDirectory() as folder, redirect_stdout(StringIO()), redirect_stderr(StringIO()):
         eval_skills.evaluate(skills=[str(ROOT / "examples" / "skills" / "calculator")], tasks=REHEARSED, store=folder)
         files = ["--format", "html", "markdown", "json", "--output", f"{folder}/reports/"]
         assert call(["--json", "report", "convert", "--input", "latest", "--store", folder, *files]) == 0
@@ -336,9 +344,17 @@ def _call(arguments: list[str]) -> None:
 
     from eval_skills.cli.main import main
 
-    if arguments[:1] == [MODULE]:
+    if arguments[:1] in ([MODULE], [UNBUFFERED]):
         refresh_global_settings_context()
         setup_logging(incremental=False)  # this process was told to be quiet
+    if arguments[:1] == [UNBUFFERED]:
+        for name in [name for name in sys.modules if name.partition(".")[0] == "tests"]:
+            del sys.modules[name]  # pytest imports them itself, with their assertions rewritten
+        program = sys.modules["__main__"] = ModuleType("__main__")
+        sys.argv, sys.path[0] = [PROGRAM], ""
+        exec(arguments[arguments.index(PROGRAM) + 1], vars(program))
+        return
+    if arguments[:1] == [MODULE]:
         sys.argv, sys.path[0] = arguments[1:], ""
         if sys.argv[0] != "prefect.engine":  # what prepares a run's folder begins the process of the run
             sys.executable = os.environ.get("PYTHON_OF_RUNS", sys.executable)
@@ -354,4 +370,4 @@ def _call(arguments: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    serve(sys.argv[1])
+    serve(*sys.argv[1:])
