@@ -132,6 +132,7 @@ def test_it_is_saved_as_a_report(result: es.EvaluationResult, tmp_path: Path) ->
         result.save(tmp_path)
 
 
+@pytest.mark.slow
 def test_a_saved_report_of_more_than_64_mib_is_read_again(result: es.EvaluationResult, tmp_path: Path) -> None:
     file = result.save(tmp_path / "large.json")
     with file.open("a") as report:

@@ -96,6 +96,9 @@ JUDGES_CALLS = {"bfcl", "forbidden_tools", "sequence", "tool_accuracy", "traject
 JUDGES_FILES = {"command_passes", "file_content", "file_exists"}
 MEASURED = {"latency": "latency_ms", "cost": "cost_usd"}
 """Scorers that look at a figure of the answer, and nothing else of it."""
+IN_A_PROCESS = {"code_tests", "command_passes", "custom", "python"}
+"""They start one for each answer."""
+NAMES = [pytest.param(name, marks=pytest.mark.slow) if name in IN_A_PROCESS else name for name in EXAMPLES]
 OWN = [name for name in scorer_names() if find_scorer(name).target.__module__.startswith("eval_skills.scorers.")]
 ASKS_A_MODEL = {name for name in OWN if hasattr(find_scorer(name).target, "models")}
 """They are tried out beside a model, in ``judging/``."""
@@ -142,7 +145,7 @@ def test_documented(name: str) -> None:
     assert inspect.getdoc(target.score)  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize("name", NAMES)
 async def test_a_good_and_a_bad_answer_are_told_apart_with_reasons(name: str, folder: Path) -> None:
     judge = scoring(name, folder)
     good, bad = [await judge.verdict(response(name, EXAMPLES[name][index])) for index in (1, 2)]
@@ -153,7 +156,7 @@ async def test_a_good_and_a_bad_answer_are_told_apart_with_reasons(name: str, fo
     assert bad.reasons or name == "custom"
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize("name", NAMES)
 async def test_pure_the_same_answer_gets_the_same_verdict_and_is_left_alone(name: str, folder: Path) -> None:
     judge = scoring(name, folder)
     for index in (1, 2):
@@ -164,14 +167,14 @@ async def test_pure_the_same_answer_gets_the_same_verdict_and_is_left_alone(name
         assert verdicts[0] == verdicts[1] == verdicts[2]
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize("name", NAMES)
 def test_p02_unknown_arguments_are_refused(name: str, folder: Path) -> None:
     with pytest.raises(InputError, match="no such option") as caught:
         scoring(name, folder, ofNobody=1)
     assert caught.value.path == "task 't': evaluator.ofNobody"
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize("name", NAMES)
 def test_p02_arguments_reach_the_scorer(name: str, folder: Path) -> None:
     evaluator = scoring(name, folder)._evaluator
     for written, value in EXAMPLES[name][0].items():
@@ -185,7 +188,7 @@ def _given(held: Any) -> Any:
     return {name: value for name, value in held.items() if value is not None} if isinstance(held, dict) else held
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("output", [None, "", [], {}, {"result": {"answer": [None, True, 1e308]}}, "x" * 100_000, "\ud800"])
 async def test_any_answer_has_a_bounded_score(name: str, output: Any, folder: Path) -> None:
     given = SkillResponse(output=output, messages=[], latency_ms=2, cost_usd=2, files=[], skills_loaded=[])
