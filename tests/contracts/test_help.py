@@ -202,16 +202,29 @@ HEAVY = ("prefect", "pandas", "litellm", "pyarrow", "numpy")
 BAR_S = 0.35
 
 
+PRINTED: dict[tuple[str, ...], str] = {}
+"""What the help of a command prints is asked once for all tests."""
+
+
 @pytest.fixture
-def help_of(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
-    """The help as one line of words, without frames."""
+def printed_help(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
+    """The help as it is printed, 80 columns wide and without colour."""
     monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.delenv("COLUMNS", raising=False)
 
-    def words(*command: str) -> str:
-        assert call([*command, "--help"]) == 0
-        return " ".join(capsys.readouterr().out.replace("│", " ").split())
+    def printed(*command: str) -> str:
+        if command not in PRINTED:
+            assert call([*command, "--help"]) == 0
+            PRINTED[command] = capsys.readouterr().out
+        return PRINTED[command]
 
-    return words
+    return printed
+
+
+@pytest.fixture
+def help_of(printed_help: Callable[..., str]) -> Callable[..., str]:
+    """The help as one line of words, without frames."""
+    return lambda *command: " ".join(printed_help(*command).replace("│", " ").split())
 
 
 def process(*command: str) -> str:
@@ -332,13 +345,8 @@ def test_the_stated_default_is_the_configurations(command: Command) -> None:
 @pytest.mark.parametrize(
     "command", [(), ("benchmarks",), ("config",), ("judge",), ("report",), ("server",), *EVERY], ids=" ".join
 )
-def test_help_fits_80_columns_and_says_where_values_come_from(
-    command: Command, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("NO_COLOR", "1")
-    monkeypatch.delenv("COLUMNS", raising=False)
-    assert call([*command, "--help"]) == 0
-    text = capsys.readouterr().out
+def test_help_fits_80_columns_and_says_where_values_come_from(command: Command, printed_help: Callable[..., str]) -> None:
+    text = printed_help(*command)
     assert max(map(len, text.splitlines())) <= COLUMNS
     assert "What is not typed comes from EVAL_SKILLS_* variables" in text
     lines = [line.strip() for line in text.splitlines()]
@@ -405,12 +413,8 @@ def test_the_list_of_a_group_says_what_each_of_its_commands_does(group: str, hel
         assert f" {command[1]} {sentence} " in listed
 
 
-def test_no_group_of_commands_is_longer_than_ten_lines(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("NO_COLOR", "1")
-    call(["--help"])
-    panels = re.findall(r"╭─ ([\w ]+?) ─+╮\n(.*?)╰", capsys.readouterr().out, flags=re.DOTALL)
+def test_no_group_of_commands_is_longer_than_ten_lines(printed_help: Callable[..., str]) -> None:
+    panels = re.findall(r"╭─ ([\w ]+?) ─+╮\n(.*?)╰", printed_help(), flags=re.DOTALL)
     lines = {title: body.count("\n") for title, body in panels}
     assert COMMANDS.keys() <= lines.keys()
     assert max(lines.values()) <= 10
