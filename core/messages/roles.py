@@ -68,13 +68,16 @@ def unanswered(messages: Sequence[Mapping[str, Any]]) -> str | None:
 
 
 def inner_message(message: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The message inside a serialised one of LangChain's, by ``dumpd`` or by ``messages_to_dict``; any other is its own."""
+    """The message inside a serialised one of LangChain's, by ``dumpd`` or by ``messages_to_dict``, or in what has it as
+    `message`: a line of a transcript of Claude Code, a choice of OpenAI's. Any other is its own.
+    """
     if "lc" in message:
         inner = message.get("kwargs")
         return inner if isinstance(inner, Mapping) else message
     if is_wrapped(message):
         return {**message["data"], **message}
-    return message
+    held = message.get("message")
+    return held if "role" not in message and isinstance(held, Mapping) and "role" in held else message
 
 
 def is_wrapped(message: Mapping[str, Any]) -> bool:

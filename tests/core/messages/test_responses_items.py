@@ -100,6 +100,7 @@ def test_whose_turn_an_item_is(kind: Any, role: str | None) -> None:
         pytest.param([{"role": "assistant", "content": [{"text": "b"}, {"toolUse": {"name": "x"}}]}], "b", id="bedrock"),
         pytest.param([{"type": "ai", "data": {"content": "b"}}], "b", id="messages-to-dict"),
         pytest.param([{"lc": 1, "type": "constructor", "kwargs": {"type": "ai", "content": "b"}}], "b", id="dumpd"),
+        pytest.param([{"type": "assistant", "message": {**SAYS, "role": "assistant"}}], "4", id="claude-code-line"),
     ],
 )
 def test_the_last_words_of_the_assistant(messages: list[dict[str, Any]], words: str | None) -> None:

@@ -94,6 +94,8 @@ def test_p76_the_gate_looks_at_both_sources_and_says_where(
         pytest.param({"role": "function", "name": "Pay", "content": "paid"}, id="function"),
         pytest.param({"type": "tool", "data": {"type": "tool", "name": "pay", "content": "paid"}}, id="messages-to-dict"),
         pytest.param({"lc": 1, "kwargs": {"type": "tool", "name": "pay", "content": "paid"}}, id="dumpd"),
+        pytest.param({"type": "assistant", "message": asks("pay"), "uuid": "7f"}, id="claude-code-line"),
+        pytest.param({"index": 0, "message": asks("pay"), "finish_reason": "tool_calls"}, id="openai-choice"),
         pytest.param({"role": "user", "content": [{"type": "tool_result", "name": "pay"}]}, id="block"),
         pytest.param({"role": "tool", "name": "ls", "content": [{"type": "tool-result", "toolName": "pay"}]}, id="vercel"),
         pytest.param({"role": "user", "parts": [{"functionResponse": {"name": "pay", "response": {}}}]}, id="gemini"),
