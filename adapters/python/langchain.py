@@ -15,7 +15,7 @@ from eval_skills.adapters.conversation import Conversation
 from eval_skills.adapters.python.adapter import HostedAdapter
 from eval_skills.core.errors import ContractError
 from eval_skills.core.messages.blocks import is_text, text_of
-from eval_skills.core.messages.tool_calls import raw_calls, tool_call
+from eval_skills.core.messages.tool_calls import calls_as_written, tool_call
 from eval_skills.core.messages.tool_results import ToolResult, results_of
 from eval_skills.core.models import SkillResponse, ToolCall, Usage
 
@@ -228,7 +228,7 @@ def _calls(message: dict[str, Any]) -> list[Any]:
     if _role(message) != "assistant":
         return listed
     held = {key: message[key] for key in _OF_CALLS if message.get(key)}
-    further = raw_calls({"role": "assistant", "content": message.get("content"), **held})[len(listed) :]
+    further = calls_as_written({"role": "assistant", "content": message.get("content"), **held})[len(listed) :]
     return [*map(_noted, further), *listed]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
@@ -43,8 +44,18 @@ _CALL_KEYS = ("functionCall", "function_call", "toolUse", "toolInvocation")
 _CODE_KEYS = ("executableCode", "executable_code")
 """The keys under which Gemini's parts, and LangChain's blocks of them, hold code that Gemini has run itself."""
 
+_AT_ONCE, _NAMESPACE = "multi_tool_use", "functions."
+"""OpenAI's models write several calls as one of ``multi_tool_use.parallel``, in which tools stand in their own namespace."""
+
 
 def raw_calls(message: Mapping[str, Any]) -> list[Any]:
+    """The calls of one assistant message in all notations, each once, unreadable ones too; those that one call makes at once
+    (`calls_at_once`) in its place. See `calls_as_written`.
+    """
+    return _unfolded(calls_as_written(message))
+
+
+def calls_as_written(message: Mapping[str, Any]) -> list[Any]:
     """The calls of one assistant message in all notations, each once, unreadable ones too.
 
     Libraries repeat one call in several notations: it is known again by an id, or by its tool where one of the two has no id.
@@ -78,7 +89,50 @@ def _further(notation: list[Any], found: list[Any]) -> list[Any]:
 
 def every_call(message: Mapping[str, Any]) -> Iterator[Any]:
     """The calls of a message in all of its notations, repeated ones too."""
-    return iter(()) if _is_talk(message) else (call for notation in _notations(message) for call in notation)
+    return iter(()) if _is_talk(message) else (call for notation in _notations(message) for call in _unfolded(notation))
+
+
+def _unfolded(calls: list[Any]) -> list[Any]:
+    if not any(map(_is_at_once, calls)):
+        return calls
+    return [each for call in calls for each in _unfolded_one(as_dict(call))]
+
+
+def _is_at_once(call: Any) -> bool:
+    held = call.get("function", call) if call.__class__ is dict else call
+    name = held.get("name") if held.__class__ is dict else name_and_arguments(as_dict(call))[0]
+    return isinstance(name, str) and _AT_ONCE in name
+
+
+def _unfolded_one(call: dict[str, Any]) -> list[dict[str, Any]]:
+    held = calls_at_once(*name_and_arguments(call))
+    if held is None:
+        return [call]
+    identity = {"id": ids[0]} if (ids := ids_of(call)) else {}
+    return [{**identity, **each} for each in held]
+
+
+def calls_at_once(name: Any, arguments: Any) -> list[dict[str, Any]] | None:
+    """The calls, by `name` and `arguments`, that a call of ``multi_tool_use.parallel`` makes; None for a call of anything else.
+
+    One that cannot be read has an empty name.
+    """
+    if not isinstance(name, str) or _AT_ONCE not in name:
+        return None
+    if isinstance(arguments, str):
+        try:
+            arguments = json.loads(arguments)
+        except (ValueError, RecursionError):
+            return [{"name": "", "arguments": arguments}]
+    uses = arguments.get("tool_uses") if isinstance(arguments, Mapping) else None
+    if not isinstance(uses, list):
+        return [{"name": "", "arguments": None if arguments is NO_ARGUMENTS else arguments}]
+    return [_one_of_several(as_dict(use)) for use in uses]
+
+
+def _one_of_several(use: dict[str, Any]) -> dict[str, Any]:
+    tool = use.get("recipient_name")
+    return {"name": tool.removeprefix(_NAMESPACE) if isinstance(tool, str) else "", "arguments": use.get("parameters", {})}
 
 
 def name_and_arguments(raw: Mapping[str, Any]) -> tuple[Any, Any]:

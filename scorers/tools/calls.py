@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
 from typing import Any
 
 from eval_skills.core.messages.blocks import as_dict
 from eval_skills.core.messages.lost_calls import lost_calls
 from eval_skills.core.messages.roles import inner_message, role_in, unknown_role
-from eval_skills.core.messages.tool_calls import every_call, ids_of, raw_calls, results_named, tool_call
+from eval_skills.core.messages.tool_calls import (
+    calls_as_written,
+    calls_at_once,
+    every_call,
+    ids_of,
+    raw_calls,
+    results_named,
+    tool_call,
+)
 from eval_skills.core.models import Reason, SkillResponse, ToolCall, TurnResponse
 from eval_skills.core.models.result import TOOL_CALLS_UNKNOWN
 from eval_skills.core.text import excerpt
@@ -47,11 +55,20 @@ def known_calls(response: SkillResponse) -> list[ToolCall] | None:
         return None
     if response.turns is not None:
         return [call for turn in in_order(response.turns) for call in known_calls(turn) or ()]
-    messages, reported = response.messages or [], response.tool_calls or []
+    messages, reported = response.messages or [], reported_calls(response.tool_calls or ())
     in_messages = calls_of_messages(messages, reported, response.called_before)
     if reported and not _asked_in(messages):
         return [*reported, *in_messages]  # those of the messages are known by their results alone
     return in_messages if calls_disagree(response) is not None else reported or in_messages
+
+
+def reported_calls(calls: Iterable[ToolCall]) -> list[ToolCall]:
+    """The calls of a list; those that one call makes at once (`calls_at_once`) in its place, each with its id and result."""
+    found: list[ToolCall] = []
+    for call in calls:
+        made = calls_at_once(call.name, call.arguments)
+        found += [call] if made is None else [call.model_copy(update=each) for each in made]
+    return found
 
 
 def unknown_calls(response: SkillResponse) -> Reason | None:
@@ -64,8 +81,9 @@ def unknown_calls(response: SkillResponse) -> Reason | None:
     if response.tool_calls is None and response.messages is None:
         return _UNREPORTED
     for place, call in enumerate(response.tool_calls or ()):
-        if not call.name.strip():
-            return _unknown(_without_a_name(call), f"toolCalls[{place}]")
+        for each in reported_calls([call]):
+            if not each.name.strip():
+                return _unknown(_without_a_name(each), f"toolCalls[{place}]")
     for place, message in enumerate(map(inner_message, response.messages or ())):
         if (problem := _hidden_in(message, reported=bool(response.tool_calls))) is not None:
             return _unknown(problem, f"messages[{place}]")
@@ -149,21 +167,28 @@ def calls_disagree(response: SkillResponse) -> Reason | None:
         return _first_of_turns(in_order(response.turns), calls_disagree)
     messages, listed = response.messages or [], response.tool_calls
     in_messages = [call.name for call in calls_of_messages(messages, listed or (), response.called_before)]
-    if not in_messages or listed is None or in_messages == [call.name for call in listed]:
+    reported = [call.name for call in reported_calls(listed or ())]
+    if not in_messages or listed is None or in_messages == reported:
         return None
     which = "the messages count" if _asked_in(messages) else "both count"
-    message = f"the messages call {excerpt(in_messages)} and toolCalls reports {excerpt([call.name for call in listed])}; {which}"
+    message = f"the messages call {excerpt(in_messages)} and toolCalls reports {excerpt(reported)}; {which}"
     return remark("TOOL_CALLS_DISAGREE", message, "toolCalls")
 
 
 def named_in_messages(messages: list[dict[str, Any]]) -> Iterator[tuple[str, str]]:
     """Every tool that a message calls, as (where, name), of any role and in any notation.
 
-    A call that one message repeats in another notation is one.
+    A call that one message repeats in another notation is one. A call that makes several at once counts beside them.
     """
     for place, message in enumerate(messages):
-        named = filter(None, map(tool_call, raw_calls(inner_message(message))))
-        yield from ((f"messages[{place}]", call.name) for call in named)
+        written = filter(None, map(tool_call, calls_as_written(inner_message(message))))
+        yield from ((f"messages[{place}]", name) for call in written for name in names_of(call))
+
+
+def names_of(call: ToolCall) -> Iterator[str]:
+    """The tool that is called, and those of the calls that it makes at once."""
+    yield call.name
+    yield from (each["name"] for each in calls_at_once(call.name, call.arguments) or ())
 
 
 def results_in_messages(messages: list[dict[str, Any]]) -> Iterator[tuple[str, str]]:

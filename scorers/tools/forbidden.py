@@ -14,7 +14,7 @@ from eval_skills.core.models.result import FORBIDDEN_TOOL_CALLED
 from eval_skills.core.text import normalise_tool_name
 from eval_skills.scorers.registry import scorer
 from eval_skills.scorers.score import Score
-from eval_skills.scorers.tools.calls import named_in_messages, results_in_messages, unknown_calls
+from eval_skills.scorers.tools.calls import named_in_messages, names_of, results_in_messages, unknown_calls
 
 
 @scorer("forbidden_tools")
@@ -63,7 +63,7 @@ class ForbiddenTools:
         then those of the messages alone, then those known by a result only. The times called are the highest of the three counts.
         """
         forbidden = {normalise_tool_name(name): name for name in reversed(self.tools)}
-        reported = [(f"toolCalls[{index}]", call.name) for index, call in enumerate(calls)]
+        reported = [(f"toolCalls[{index}]", name) for index, call in enumerate(calls) for name in names_of(call)]
         in_messages = list(named_in_messages(messages or []))
         answered = list(results_in_messages(messages or []))
         first: dict[str, tuple[str, str]] = {}

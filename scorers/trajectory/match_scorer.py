@@ -12,7 +12,7 @@ from eval_skills.core.text import nearest
 from eval_skills.scorers.registry import scorer
 from eval_skills.scorers.score import Score, remark
 from eval_skills.scorers.settings import ScoringSettings
-from eval_skills.scorers.tools.calls import calls_by_result, lost_tool
+from eval_skills.scorers.tools.calls import calls_by_result, lost_tool, reported_calls
 from eval_skills.scorers.trajectory.arguments import ArgumentsMode, rules_of
 from eval_skills.scorers.trajectory.calls import Spelling, read_call
 from eval_skills.scorers.trajectory.comparison import Comparison, TrajectoryComparison, TrajectoryMode
@@ -134,7 +134,7 @@ class TrajectoryMatch:
     def _trajectory(self, response: SkillResponse) -> Trajectory:
         trajectory = read_trajectory(response.messages, "messages", self._spelling)
         lost = calls_by_result(response)
-        reported = () if trajectory.calls or self.mode == "strict" else response.tool_calls or ()
+        reported = () if trajectory.calls or self.mode == "strict" else reported_calls(response.tool_calls or ())
         if not reported and not lost:
             return trajectory
         calls = [read_call(call.model_dump(exclude_unset=True), self._spelling) for call in (*reported, *lost)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from eval_skills.core.messages.tool_results import results_of
 from eval_skills.core.models import EvalTask, SkillResponse, ToolCall
 from eval_skills.scorers import score_response_sync
 from eval_skills.scorers.tools.calls import calls_disagree, calls_of_messages, known_calls, unknown_calls, with_tool_calls
+from eval_skills.scorers.tools.forbidden import ForbiddenTools
 from tests.tables import each_row
 
 NESTED = {"id": "c", "type": "function", "function": {"name": "search", "arguments": "{}"}}
@@ -270,3 +272,39 @@ def test_what_came_of_code_that_gemini_ran_is_a_result_and_proves_a_call() -> No
     assert [(each.name, each.content) for each in results_of(outcome, "model")] == [("code_execution", "42")]
     answer = SkillResponse(messages=[{"role": "user", "content": "?"}, outcome])
     assert [call.name for call in known_calls(answer) or ()] == ["code_execution"]
+
+
+def asks(*calls: dict[str, Any]) -> dict[str, Any]:
+    return {"role": "assistant", "tool_calls": list(calls)}
+
+
+AT_ONCE: dict[str, Any] = {"tool_uses": [{"recipient_name": "functions.pay", "parameters": {"eur": 5}}, {"recipient_name": "ls"}]}
+
+
+@each_row(
+    "answer",
+    [
+        pytest.param({"tool_calls": [{"name": "multi_tool_use.parallel", "arguments": AT_ONCE}]}, id="reported"),
+        pytest.param({"messages": [asks({"name": "multi_tool_use_parallel", "args": AT_ONCE, "id": "c1"})]}, id="langchain"),
+        pytest.param(
+            {"messages": [asks({"function": {"name": "multi_tool_use.parallel", "arguments": json.dumps(AT_ONCE)}})]}, id="text"
+        ),
+    ],
+)
+def test_calls_that_one_call_makes_at_once_are_calls(answer: dict[str, Any]) -> None:
+    response = SkillResponse.model_validate(answer)
+    assert [(call.name, call.arguments) for call in known_calls(response) or ()] == [("pay", {"eur": 5}), ("ls", {})]
+    for forbidden in ("pay", "multi_tool_use.parallel"):
+        assert [each.code for each in ForbiddenTools(tools=(forbidden,)).violations_of(response)] == ["FORBIDDEN_TOOL_CALLED"]
+    expected: Any = {"trajectory": [asks({"name": "ls", "args": {}}, {"name": "pay", "args": {"eur": 5}})]}
+    evaluator = {"type": "trajectory_match", "mode": "unordered"}
+    task = EvalTask.model_validate({"id": "t", "expected": expected, "evaluator": evaluator})
+    assert score_response_sync(task, response).passed
+
+
+@pytest.mark.parametrize("arguments", ['{"tool_uses": [', {}, {"tool_uses": [{"parameters": {}}]}, {"tool_uses": [7]}, None])
+def test_calls_at_once_that_cannot_be_read_are_unknown(arguments: Any) -> None:
+    call = {"name": "multi_tool_use.parallel", "arguments": arguments}
+    for answer in (SkillResponse.model_validate({"tool_calls": [call]}), SkillResponse(messages=[asks(call)])):
+        assert known_calls(answer) is None
+        assert "that name their tool" in getattr(unknown_calls(answer), "message", "")
