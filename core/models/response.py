@@ -28,7 +28,7 @@ def unwrapped(output: Any) -> Any:
     return output
 
 
-ARGUMENTS_KEYS = ("arguments", "args", "input", "parameters")
+ARGUMENTS_KEYS = ("arguments", "args", "input", "parameters", "params", "tool_input", "toolInput", "tool_args", "kwargs")
 """Where a call holds its arguments; the first that is present counts."""
 
 

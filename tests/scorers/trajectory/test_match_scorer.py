@@ -51,7 +51,7 @@ def test_a_match_scores_1_with_its_figures() -> None:
     }
 
 
-@pytest.mark.parametrize("key", ["arguments", "args", "input", "parameters"])
+@pytest.mark.parametrize("key", ["arguments", "args", "input", "parameters", "params", "tool_input", "kwargs"])
 @pytest.mark.parametrize("listed", [True, False])
 def test_arguments_under_any_key_are_not_taken_for_none(key: str, listed: bool) -> None:
     paid, nothing = {"name": "pay", key: {"amount": 999}}, [{"role": "assistant", "tool_calls": [{"name": "pay", "args": {}}]}]
