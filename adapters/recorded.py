@@ -13,7 +13,7 @@ from eval_skills.adapters.conversation import without_repeats
 from eval_skills.core.documents.loading import distinct_keys, validate
 from eval_skills.core.errors import ContractError, InfraError, InputError, ItemError, SkillError, SkillTimeout
 from eval_skills.core.messages.responses_items import ELSEWHERE, kind_of_item
-from eval_skills.core.messages.roles import inner_message, last_words, role_in, unanswered, unknown_role
+from eval_skills.core.messages.roles import inner_message, last_words, role_in, unanswered, unknown_role, whole_messages
 from eval_skills.core.models import ItemResult, Model, SkillResponse, TurnResponse, TurnResult
 from eval_skills.core.models.base import Text
 from eval_skills.core.models.result import ErrorKind
@@ -146,7 +146,7 @@ class RecordedRun(SkillResponse):
         parts = {name: getattr(self, name) for name in self._own_parts()}
         if self.response is not None:
             parts |= {name: getattr(self.response, name) for name in self._nested_parts()}
-        return parts
+        return _with_whole_messages(parts)
 
     def _own_parts(self) -> set[str]:
         return self.model_fields_set & SkillResponse.model_fields.keys()
@@ -155,13 +155,18 @@ class RecordedRun(SkillResponse):
         return set() if self.response is None else self.response.model_fields_set
 
 
+def _with_whole_messages(parts: dict[str, Any]) -> dict[str, Any]:
+    return parts if parts.get("messages") is None else parts | {"messages": whole_messages(parts["messages"])}
+
+
 def _with_own_messages(turns: list[TurnResponse]) -> list[TurnResponse]:
     """The turns without the messages that they repeat, as in a conversation that is had."""
     before: list[dict[str, Any]] = []
     own = []
     for turn in turns:
-        new = turn.messages if turn.messages is None else without_repeats(turn.messages, before)
-        before = before if turn.messages is None else turn.messages
+        said = turn.messages if turn.messages is None else whole_messages(turn.messages)
+        new = said if said is None else without_repeats(said, before)
+        before = before if said is None else said
         own.append(turn if new is turn.messages else turn.model_copy(update={"messages": new}))
     return own
 

@@ -1,11 +1,11 @@
-"""Who says a message of a conversation."""
+"""Who says a message of a conversation, in which wrapping, and in how many chunks."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from eval_skills.core.messages.blocks import refusal_in, text_in
+from eval_skills.core.messages.blocks import blocks_of, refusal_in, text_in
 from eval_skills.core.messages.responses_items import in_turns, item_role
 from eval_skills.core.messages.tool_results import results_of
 from eval_skills.core.text import excerpt, nearest
@@ -51,7 +51,7 @@ def unknown_role(message: Mapping[str, Any]) -> str:
 def last_words(messages: Iterable[Mapping[str, Any]]) -> str | None:
     """The text of the assistant's last turn, or with which it refuses; None where there is none. A turn of calls alone has an
     empty one."""
-    turns = [inner_message(message) for message in messages]
+    turns = [inner_message(message) for message in whole_messages(messages)]
     if any("role" not in turn and item_role(turn) is not None for turn in turns):
         turns = in_turns(turns)
     return next((text_in(turn) or refusal_in(turn) for turn in reversed(turns) if role_in(turn) == "assistant"), None)
@@ -65,6 +65,56 @@ def unanswered(messages: Sequence[Mapping[str, Any]]) -> str | None:
     if role_in(last) != "user" or any(True for _ in results_of(last, "user")):  # a tool's turn, as Anthropic's API has them
         return None
     return f"there is no answer: messages[{len(messages) - 1}], the last one, is the user's, and output is not given"
+
+
+def whole_messages(messages: Iterable[Mapping[str, Any]]) -> list[Any]:
+    """The messages, each series of LangChain's chunks (``AIMessageChunk``) as the message that was streamed in them.
+
+    Chunks belong together where nothing stands between them and they have the same id.
+    """
+    whole: list[Any] = []
+    for raw in messages:
+        before, message = whole[-1] if whole else {}, inner_message(raw)
+        if _is_chunk(message) and _is_chunk(before) and before.get("id") == message.get("id"):
+            whole[-1] = _joined(before, message)
+        else:
+            whole.append(message if _is_chunk(message) else raw)
+    return whole
+
+
+_CHUNK = "MessageChunk"
+_CHUNKS_OF_CALLS = "tool_call_chunks"
+_READ_TOO_EARLY = ("tool_calls", "invalid_tool_calls", "additional_kwargs")
+"""What a chunk has of its calls beside their chunks: it was read out of a part of the arguments."""
+
+
+def _is_chunk(message: Mapping[str, Any]) -> bool:
+    kind = message.get("type")
+    return isinstance(kind, str) and kind.endswith(_CHUNK)
+
+
+def _joined(before: Mapping[str, Any], chunk: Mapping[str, Any]) -> dict[str, Any]:
+    said = {key: held for key, held in chunk.items() if held not in (None, "", [], {})}
+    content = [*_content(before), *_content(chunk)]
+    whole = "".join(content) if all(isinstance(each, str) for each in content) else content
+    calls = [dict(each) for each in _mappings(before.get(_CHUNKS_OF_CALLS))]
+    for each in _mappings(chunk.get(_CHUNKS_OF_CALLS)):
+        begun = next((call for call in calls if call.get("index") == each.get("index") is not None), None)
+        if begun is None:
+            calls.append(dict(each))
+        else:
+            begun |= {key: f"{begun.get(key) or ''}{each.get(key) or ''}" for key in ("name", "args")}
+    joined = {**before, **said, "content": whole, _CHUNKS_OF_CALLS: calls}
+    return {key: held for key, held in joined.items() if not (calls and key in _READ_TOO_EARLY)}
+
+
+def _content(message: Mapping[str, Any]) -> list[Any]:
+    content = message.get("content")
+    return [content] if isinstance(content, str) else blocks_of(message)
+
+
+def _mappings(held: Any) -> list[Mapping[str, Any]]:
+    return [each for each in held if isinstance(each, Mapping)] if isinstance(held, list) else []
 
 
 def inner_message(message: Mapping[str, Any]) -> Mapping[str, Any]:

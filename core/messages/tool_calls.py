@@ -20,6 +20,9 @@ NO_ARGUMENTS = object()
 _IDENTITIES = ("call_id", "toolUseId", "toolCallId", "id")
 """OpenAI's items have two: that of the call stands in its output too, that of the item in nothing else."""
 
+_NAMES = ("toolName", "tool_name", "tool", "function")
+"""Where Vercel, LangChain's actions and Inspect keep the name of a call's tool; the first that is a text counts."""
+
 _TALK = frozenset({"role", "content", "name", "tool_call_id"})
 """What a message of text alone may have."""
 
@@ -141,7 +144,7 @@ def name_and_arguments(raw: Mapping[str, Any]) -> tuple[Any, Any]:
     The text that OpenAI's custom tools are given counts as their argument `input`.
     """
     function = raw.get("function")
-    call = function if isinstance(function, dict) else raw if "name" in raw else _named(raw)
+    call = function if isinstance(function, dict) else raw if raw.get("name") is not None else _named(raw)
     for key in ARGUMENTS_KEYS:
         if key in call:
             return call.get("name"), call[key]
@@ -194,7 +197,8 @@ def _notations(message: Mapping[str, Any]) -> Iterator[list[Any]]:
     """The calls in each notation, by precedence."""
     extra = message.get("additional_kwargs")
     extra = extra if isinstance(extra, Mapping) else {}
-    yield [*_listed(message, "tool_calls"), *_listed(message, "invalid_tool_calls")]
+    read = [*_listed(message, "tool_calls"), *_listed(message, "invalid_tool_calls")]
+    yield read or _listed(message, "tool_call_chunks")  # of LangChain's chunk of a message, as `whole_messages` joins them
     yield _listed(message, "toolCalls")
     yield _listed(message, "toolInvocations")  # Vercel's, of its older chats
     yield [*_listed(extra, "tool_calls"), *_listed(extra, "invalid_tool_calls")]
@@ -224,12 +228,12 @@ def _listed(holder: Mapping[str, Any], key: str) -> list[Any]:
 
 
 def _named(raw: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A call that keeps its name elsewhere: OpenAI's call of a custom tool, or Vercel's notation."""
+    """A call that keeps its name elsewhere: OpenAI's call of a custom tool, Vercel's, LangChain's actions, Inspect."""
     custom = raw.get("custom")
     if isinstance(custom, Mapping):
         text = custom.get("input")
         return {**custom, "input": {"input": text}} if isinstance(text, str) else custom
-    return {**raw, "name": raw.get("toolName")}
+    return {**raw, "name": next((held for key in _NAMES if isinstance(held := raw.get(key), str)), raw.get("name"))}
 
 
 def _is_of(block: Mapping[str, Any], types: frozenset[str]) -> bool:

@@ -19,7 +19,7 @@ CODE_EXECUTION = "code_execution"
 
 _CODE_KEYS = ("codeExecutionResult", "code_execution_result")
 
-_NAMES = ("name", "tool_name", "toolName")
+_NAMES = ("name", "tool_name", "toolName", "function")
 _CALLS = ("tool_call_id", "tool_use_id", "toolUseId", "toolCallId", "call_id")
 _CONTENTS = ("content", "output", "result", "response")
 _OF_CALLS = ("output", "outputs", "results")

@@ -10,7 +10,7 @@ import pytest
 from eval_skills.adapters.recorded import read_recorded
 from eval_skills.core.errors import ContractError, InfraError, InputError, SkillError, SkillTimeout
 from eval_skills.core.models import SkillResponse, ToolCall, Usage
-from eval_skills.scorers.tools.calls import unknown_calls
+from eval_skills.scorers.tools.calls import known_calls, unknown_calls
 from tests.tables import each_row
 
 CALL = {"name": "search", "arguments": {"q": "Bern"}}
@@ -292,3 +292,34 @@ def test_what_a_run_recorded_are_the_messages_of_each_turn() -> None:
     turns = [{"output": "x", "messages": each} for each in said]
     read = read_recorded(line(turns=turns, inputDigest="d"), "f:1").answer
     assert [turn.messages for turn in read.turns or ()] == said
+
+
+def chunk(content: Any = "", identity: str = "r", **fields: Any) -> dict[str, Any]:
+    return {"type": "AIMessageChunk", "id": identity, "content": content, "tool_calls": [], "tool_call_chunks": [], **fields}
+
+
+def of_a_call(name: str | None, args: str, index: int = 0) -> dict[str, Any]:
+    early: dict[str, Any] = {
+        "name": name or "",
+        "args": {},
+        "id": name,
+        "type": "tool_call",
+    }  # as LangChain reads it out of a part
+    return chunk(tool_calls=[early], tool_call_chunks=[{"name": name, "args": args, "id": name, "index": index}])
+
+
+@pytest.mark.parametrize("wrap", [lambda each: each, lambda each: {"lc": 1, "type": "constructor", "kwargs": each}])
+def test_chunks_of_a_message_are_that_message(wrap: Any) -> None:
+    asks = [of_a_call("search", ""), of_a_call(None, '{"q": '), of_a_call("pay", "{}", 1), of_a_call(None, "1}")]
+    says = [chunk("Three ", "s"), chunk([{"type": "text", "text": "hotels"}], "s"), chunk(".", "s", response_metadata={"n": 1})]
+    asked = {"role": "user", "content": "?"}
+    answer = read_recorded(line(taskId="t", messages=[asked, *map(wrap, [*asks, *says])]), "f:1").answer
+    assert (answer.output, len(answer.messages or [])) == ("Three hotels.", 3)
+    called = known_calls(answer) or []
+    assert [(call.name, call.arguments) for call in called] == [("search", '{"q": 1}'), ("pay", "{}")]
+
+
+def test_a_call_of_which_only_a_chunk_is_there_is_one() -> None:
+    said = {"type": "AIMessageChunk", "content": "", "tool_call_chunks": [{"name": "pay", "args": "", "index": 0}]}
+    answer = SkillResponse(messages=[said])
+    assert [call.name for call in known_calls(answer) or []] == ["pay"]

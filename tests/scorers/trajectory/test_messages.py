@@ -62,6 +62,13 @@ def calls(given: Any) -> list[tuple[str, Any]]:
         ),
         pytest.param([USER, {"role": "assistant", "toolCalls": [FLAT]}], id="our-own-spelling"),
         pytest.param(
+            [USER, {"role": "assistant", "tool_calls": [{"tool": "search", "tool_input": {"q": "owl"}}]}],
+            id="action-of-langchain",
+        ),
+        pytest.param(
+            [USER, {"role": "assistant", "tool_calls": [{"function": "search", "arguments": {"q": "owl"}}]}], id="inspect"
+        ),
+        pytest.param(
             [USER, {"role": "assistant", "tool_calls": ({"name": "search", "args": {"q": "owl"}},)}], id="tuple-of-calls"
         ),
         pytest.param(
