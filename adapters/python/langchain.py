@@ -15,6 +15,7 @@ from eval_skills.adapters.conversation import Conversation
 from eval_skills.adapters.python.adapter import HostedAdapter
 from eval_skills.core.errors import ContractError
 from eval_skills.core.messages.blocks import is_text, text_of
+from eval_skills.core.messages.roles import finish_reason_of
 from eval_skills.core.messages.tool_calls import calls_as_written, tool_call
 from eval_skills.core.messages.tool_results import ToolResult, results_of
 from eval_skills.core.models import SkillResponse, ToolCall, Usage
@@ -73,6 +74,7 @@ def response_of(answer: dict[str, Any]) -> SkillResponse:
         output=answer["value"] if "value" in answer else final_text(messages[answer["given"] :]),
         messages=[openai_message(message) for message in messages],
         tool_calls=calls_of(messages),
+        finish_reason=finish_reason_of(messages[answer["given"] :]),
         usage=usage or usage_of([message.get("usage_metadata") for message in messages]),
     )
 

@@ -57,6 +57,26 @@ def last_words(messages: Iterable[Mapping[str, Any]]) -> str | None:
     return next((text_in(turn) or refusal_in(turn) for turn in reversed(turns) if role_in(turn) == "assistant"), None)
 
 
+_FINISH = ("finish_reason", "finishReason", "stop_reason", "stopReason", "done_reason")
+
+
+def finish_reason_of(messages: Iterable[Mapping[str, Any]]) -> str | None:
+    """Why the model stopped in its last message, in the words of its API; None where that is not known.
+
+    It stands in the message, in what the message stands in (OpenAI's choice), or in LangChain's `response_metadata`. An item of
+    OpenAI's Responses API says no more than that it is incomplete.
+    """
+    last: Mapping[str, Any] = next((each for each in reversed(list(messages)) if role_in(inner_message(each)) == "assistant"), {})
+    inner = inner_message(last)
+    for holder in (inner, last, inner.get("response_metadata")):
+        if isinstance(holder, Mapping):
+            said = [holder.get(key) for key in _FINISH]
+            said += [holder["status"]] if holder.get("status") == "incomplete" else []
+            if (why := next((each for each in said if isinstance(each, str)), None)) is not None:
+                return why
+    return None
+
+
 def unanswered(messages: Sequence[Mapping[str, Any]]) -> str | None:
     """Why none of the messages is the answer to the user's last one; None where one is."""
     if last_words(messages) is None:

@@ -24,8 +24,8 @@ from eval_skills.core.errors import (
 from eval_skills.core.models import Attempt, EvalTask, ItemResult, Reason, SkillResponse, Status, ToolCall, TurnResult, Verdict
 from eval_skills.core.models.result import FORBIDDEN_TOOL_CALLED, TOOL_CALLS_UNKNOWN, ErrorKind
 from eval_skills.core.rate_limits.services import Throttled
+from eval_skills.engine.evaluation.answer_remarks import about_cuts, about_duplicate_keys
 from eval_skills.engine.evaluation.conversation import converse, scripted
-from eval_skills.engine.evaluation.duplicate_keys import about_duplicate_keys
 from eval_skills.engine.evaluation.plan import Item, RunPlan
 from eval_skills.engine.evaluation.recordings import Recordings, asked_digest
 from eval_skills.engine.evaluation.simulated_user import UserModel, paid_for_users, remark_on_end, talk
@@ -234,6 +234,7 @@ def _remarks(response: SkillResponse) -> Iterator[Reason]:
         yield from remark_on_end(response.simulation, len(response.turns or ()))
     if response.duplicate_keys:
         yield about_duplicate_keys(response.duplicate_keys)
+    yield from about_cuts(response)
 
 
 def judged_turns(response: SkillResponse, verdict: Verdict) -> list[TurnResult] | None:

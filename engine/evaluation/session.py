@@ -28,7 +28,7 @@ from eval_skills.core.telemetry.spans import telemetry, telemetry_warnings
 from eval_skills.engine.definition.request import SKIPPED, absolute_if_there
 from eval_skills.engine.definition.scoring import scorer_digests
 from eval_skills.engine.evaluation.answer_cache import AnswerCache
-from eval_skills.engine.evaluation.duplicate_keys import DUPLICATE_KEYS, run_remark
+from eval_skills.engine.evaluation.answer_remarks import ANSWER_CUT, DUPLICATE_KEYS, run_remark
 from eval_skills.engine.evaluation.execution import Outcome
 from eval_skills.engine.evaluation.executor import ItemExecutor, LocalExecutor, benchmark_files
 from eval_skills.engine.evaluation.observer import NullObserver
@@ -100,7 +100,7 @@ class RunSession:
         self._throttled_since: dict[Item, float] = {}
         self._held_until: dict[str, float] = {}
         self._reported_waits: set[str] = set()
-        self._with_duplicate_keys: Counter[str] = Counter()
+        self._remarks: Counter[tuple[str, str]] = Counter()
         self._recorder = Recorder(plan, self._redaction) if plan.request.record else None
         self._trace = RunTrace(to, plan, self._redaction, flow_run_id) if (to := telemetry()) is not None else None
         self._cache = AnswerCache(plan, self._redaction) if plan.request.cache else None
@@ -160,7 +160,7 @@ class RunSession:
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         del _open_sessions[self.plan.run_id]
         await self._executor.__aexit__(kind, error, trace)
-        self.plan.remarks.extend(run_remark(*each) for each in self._with_duplicate_keys.items())
+        self.plan.remarks.extend(run_remark(code, skill, items) for (code, skill), items in self._remarks.items())
         if self._cache is not None:
             self.plan.remarks.extend(self._cache.remarks())
         self.plan.remarks.extend(self.limits.remarks)
@@ -320,8 +320,8 @@ class RunSession:
         self._done.add(item)
         if self._trace is not None:
             self._trace.finished(item, result)
-        if any(reason.code == DUPLICATE_KEYS for reason in result.reasons):
-            self._with_duplicate_keys[result.skill_key] += 1
+        remarked = {reason.code for reason in result.reasons} & {DUPLICATE_KEYS, ANSWER_CUT}
+        self._remarks.update((code, result.skill_key) for code in sorted(remarked))
         if self.plan.request.fail_fast and not result.passed:
             self._stopped = True
         self._observer.finished(result)

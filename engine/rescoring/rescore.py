@@ -29,7 +29,7 @@ from eval_skills.core.store.files import RunLock
 from eval_skills.core.store.manifest import EXPERIMENT
 from eval_skills.core.store.scorings import note_asked
 from eval_skills.engine.definition.scoring import judges_of
-from eval_skills.engine.evaluation.duplicate_keys import DUPLICATE_KEYS
+from eval_skills.engine.evaluation.answer_remarks import ANSWER_CUT, DUPLICATE_KEYS
 from eval_skills.engine.evaluation.execution import judged_turns, result_without_answer, verdict_fields, with_earlier_calls
 from eval_skills.engine.evaluation.simulated_user import STOPPED
 from eval_skills.engine.judging.outcome import (
@@ -147,7 +147,8 @@ async def _judge(result: ItemResult, plan: Rescoring) -> ItemResult:
     else:
         kind = result.error_kind or ("timeout" if result.status == "timeout" else "skill")
         changes |= result_without_answer(kind, result.error_message or result.status, scoring, _response(result))
-    remarks = [reason for reason in result.reasons if reason.code in (STOPPED, DUPLICATE_KEYS)]  # nothing here finds them again
+    kept = (STOPPED, DUPLICATE_KEYS, ANSWER_CUT)  # nothing here finds them again
+    remarks = [reason for reason in result.reasons if reason.code in kept]
     changes["reasons"] = [*changes["reasons"], *remarks]
     judged = with_earlier_calls(result.model_copy(update=changes), scoring)
     return item_with_cost_before(judged, plan.failed.get(result.key))
