@@ -182,6 +182,11 @@ def call_in(block: Any) -> Any:
     return given if held is None and _is_of(given, _INVOCATIONS) else held
 
 
+def is_call_block(block: Mapping[str, Any]) -> bool:
+    """Whether a block says by its type that it is a call."""
+    return _is_of(block, _CALL_BLOCKS)
+
+
 def results_named(message: Mapping[str, Any], role: str | None) -> Iterator[str]:
     """The tools whose results a message of that role brings, as far as it names them."""
     named = (result.name for result in results_of(message, role))

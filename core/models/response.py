@@ -37,7 +37,7 @@ class ToolCall(Model, defer_build=True):
     unreadable text.
 
     Keys of other tools' formats are let through and ignored: a trace is data, not a configuration. A key that is almost
-    the name of a missing field is refused, or its value would be lost silently.
+    the name of a missing field is refused, and so are the calls of a sub-agent in its call: they would be lost silently.
     """
 
     model_config = ConfigDict(extra="ignore")
@@ -57,6 +57,8 @@ class ToolCall(Model, defer_build=True):
         for key in ARGUMENTS_KEYS:
             if key in call and "arguments" not in call:
                 call["arguments"] = call.pop(key)
+        if (own := next((key for key in ("toolCalls", "tool_calls") if call.get(key)), None)) is not None:
+            raise ValueError(f"a tool call has {own!r} of its own; list the calls of a sub-agent beside it")
         missing = [name for name in ("arguments", "result", "error") if name not in call]
         for key in call.keys() - cls.model_fields.keys():
             if found := get_close_matches(str(key), missing, n=1, cutoff=0.8):

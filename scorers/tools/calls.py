@@ -8,12 +8,14 @@ from typing import Any
 
 from eval_skills.core.messages.blocks import as_dict
 from eval_skills.core.messages.lost_calls import lost_calls
+from eval_skills.core.messages.responses_items import item_role
 from eval_skills.core.messages.roles import inner_message, role_in, unknown_role
 from eval_skills.core.messages.tool_calls import (
     calls_as_written,
     calls_at_once,
     every_call,
     ids_of,
+    is_call_block,
     raw_calls,
     results_named,
     tool_call,
@@ -196,6 +198,35 @@ def results_in_messages(messages: list[dict[str, Any]]) -> Iterator[tuple[str, s
     for place, message in enumerate(messages):
         inner = inner_message(message)
         yield from ((f"messages[{place}]", name) for name in results_named(inner, role_in(inner)))
+
+
+_NESTING = ("content", "parts", "output", "outputs", "result", "results", "artifact", "toolInvocations")
+"""The keys of a message below which messages of others may lie; an artifact is LangChain's, and the model does not see it."""
+
+
+def nested_calls(calls: Iterable[ToolCall], messages: list[dict[str, Any]]) -> Iterator[tuple[str, str]]:
+    """Every tool that is called in what a message or the result of a call holds, as (where, name): a sub-agent returns its own
+    messages."""
+    held = [
+        (f"messages[{place}]", [inner.get(key) for key in _NESTING]) for place, inner in enumerate(map(inner_message, messages))
+    ]
+    held += [(f"toolCalls[{place}]", [call.result]) for place, call in enumerate(calls)]
+    yield from ((where, name) for where, below in held for call in _calls_below(below) for name in names_of(call))
+
+
+def _calls_below(values: Iterable[Any]) -> Iterator[ToolCall]:
+    """The calls of messages, and the blocks of calls, that lie in values at any depth."""
+    rest = list(values)
+    while rest:
+        part = rest.pop()
+        if isinstance(part, list | tuple):
+            rest += part
+        elif isinstance(part, Mapping):
+            message = inner_message(part)
+            is_message = role_in(message) == "assistant" and item_role(message) is None
+            raw = calls_as_written(message) if is_message else [part] if is_call_block(part) else []
+            yield from filter(None, map(tool_call, raw))
+            rest += () if raw else part.values()
 
 
 def calls_of_messages(

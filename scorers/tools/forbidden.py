@@ -14,7 +14,7 @@ from eval_skills.core.models.result import FORBIDDEN_TOOL_CALLED
 from eval_skills.core.text import normalise_tool_name
 from eval_skills.scorers.registry import scorer
 from eval_skills.scorers.score import Score
-from eval_skills.scorers.tools.calls import named_in_messages, names_of, results_in_messages, unknown_calls
+from eval_skills.scorers.tools.calls import named_in_messages, names_of, nested_calls, results_in_messages, unknown_calls
 
 
 @scorer("forbidden_tools")
@@ -24,8 +24,8 @@ class ForbiddenTools:
 
     Names compare without case, ``-``, ``_``, dots and blanks, so two different tools may collide (`re_write`, `rewrite`): a gate
     errs on the safe side, and the reason shows both spellings. A prefix makes another name. Calls of `tool_calls` and of the
-    messages of any role both count, and so does a result under the tool's name: it ran. An answer that does not say what
-    it called is not judged.
+    messages of any role both count, and so do a result under the tool's name, since it ran, and the calls in messages that a
+    result holds, as a sub-agent returns them. An answer that does not say what it called is not judged.
 
     Raises:
         InputError: `tools` is empty, or has a pattern, such as ``mcp__bank__*``.
@@ -60,17 +60,19 @@ class ForbiddenTools:
 
     def violations(self, calls: Sequence[ToolCall], messages: list[dict[str, Any]] | None = None) -> tuple[Reason, ...]:
         """One reason per forbidden tool that was called, in any spelling, in the order first called: first those of the calls,
-        then those of the messages alone, then those known by a result only. The times called are the highest of the three counts.
+        then those of the messages alone, then those known by a result only, then those in what a result holds. The times called
+        are the highest of the four counts.
         """
         forbidden = {normalise_tool_name(name): name for name in reversed(self.tools)}
         reported = [(f"toolCalls[{index}]", name) for index, call in enumerate(calls) for name in names_of(call)]
         in_messages = list(named_in_messages(messages or []))
         answered = list(results_in_messages(messages or []))
+        nested = list(nested_calls(calls, messages or []))
         first: dict[str, tuple[str, str]] = {}
-        for where, called in [*reported, *in_messages, *answered]:
+        for where, called in [*reported, *in_messages, *answered, *nested]:
             if (name := normalise_tool_name(called)) in forbidden:
                 first.setdefault(name, (where, called))
-        times = _counted(reported) | _counted(in_messages) | _counted(answered)
+        times = _counted(reported) | _counted(in_messages) | _counted(answered) | _counted(nested)
         return tuple(_violation(where, called, times[name], forbidden[name]) for name, (where, called) in first.items())
 
 

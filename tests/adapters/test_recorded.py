@@ -154,6 +154,11 @@ def test_p14_a_run_that_raised_is_recorded_as_one(error: Any, kind: type[Excepti
         pytest.param(line(output=1, taskId=" "), "f:7: taskId: blank text", id="blank-task"),
         pytest.param(line(output=1, messages="hi"), "f:7: messages: give a list", id="messages"),
         pytest.param(line(output=1, toolCalls=[{"id": "x"}]), "f:7: toolCalls[0].name: this key is required", id="call"),
+        pytest.param(
+            line(output=1, toolCalls=[{"name": "x", "toolCalls": [{"name": "pay"}]}]),
+            "f:7: toolCalls[0]: a tool call has 'toolCalls' of its own",
+            id="calls-of-a-call",
+        ),
         pytest.param(line(output=1, error="boom"), "f:7: a run has an output or ended in an error; keep one", id="both"),
         pytest.param(line(error={"kind": "fun", "message": "x"}), "f:7: error.kind: input should be", id="error-kind"),
         pytest.param(line(error=""), "f:7: error.message: blank text", id="error-blank"),

@@ -167,3 +167,47 @@ def test_a_call_in_one_turn_is_seen_where_another_turn_has_messages_alone() -> N
     for response in (both, both.model_copy(update={"turns": [told]})):
         [reason] = score_response_sync(task, response).reasons
         assert "'pay' was called 2 times" in reason.message
+
+
+SUB_AGENT = {"id": "c1", "name": "research", "args": {}}
+
+
+def tells(content: Any, **fields: Any) -> dict[str, Any]:
+    return {"role": "tool", "tool_call_id": "c1", "content": content, **fields}
+
+
+@each_row(
+    "result",
+    [
+        pytest.param(tells([{"role": "user", "content": "?"}, asks("pay")]), id="messages"),
+        pytest.param(tells({"messages": [asks("pay")], "cost": 1}), id="state-of-a-graph"),
+        pytest.param(tells("paid", artifact={"messages": [{"type": "ai", "tool_calls": [{"name": "pay"}]}]}), id="artifact"),
+        pytest.param(
+            {
+                "role": "user",
+                "content": [{"type": "tool_result", "tool_use_id": "c1", "content": [{"type": "tool_use", "name": "pay"}]}],
+            },
+            id="anthropic",
+        ),
+        pytest.param({"type": "function_call_output", "call_id": "c1", "output": [asks("pay")]}, id="responses"),
+    ],
+)
+def test_a_call_of_a_sub_agent_in_a_result_is_seen(result: dict[str, Any]) -> None:
+    messages = [{"role": "assistant", "tool_calls": [SUB_AGENT]}, result]
+    task = EvalTask.model_validate({"id": "t", "expected": {"forbiddenTools": ["pay"], "tools": ["research"]}})
+    [reason] = score_response_sync(task, SkillResponse(messages=messages)).reasons
+    assert (reason.message, reason.where) == ("forbidden tool 'pay' was called 1 time", "messages[1]")
+    answer = SkillResponse(tool_calls=[ToolCall(name="research", result=result)])
+    assert [each.where for each in ForbiddenTools(tools=("pay",)).violations_of(answer)] == ["toolCalls[0]"]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        [{"role": "user", "content": [asks("ls")]}, {"role": "assistant", "content": "pay"}],
+        {"tools": [{"type": "function", "function": {"name": "pay"}}, {"name": "pay", "description": "pays"}]},
+        [{"type": "tool_use", "name": "delegate", "input": {"to": "pay"}}],
+    ],
+)
+def test_what_only_speaks_of_a_tool_in_a_result_is_no_call(content: Any) -> None:
+    assert ForbiddenTools(tools=("pay",)).violations((), [tells(content)]) == ()
