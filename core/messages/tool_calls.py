@@ -41,8 +41,11 @@ _CALL_LISTS = ("tool_calls", "invalid_tool_calls", "toolCalls", "toolInvocations
 _UNKNOWN_NOTATIONS = ("tool_use", "toolUse", "toolInvocation")
 _TOOLS = re.compile("tool|func", re.IGNORECASE)
 
-_CALL_KEYS = ("functionCall", "function_call", "toolUse", "toolInvocation")
-"""The keys under which Gemini's parts, Bedrock's blocks and Vercel's hold a call."""
+_CALL_KEYS = ("functionCall", "function_call", "toolUse", "toolInvocation", "tool_call")
+"""The keys under which Gemini's parts, and the blocks of Bedrock, Vercel and Haystack hold a call."""
+
+_LIKE_CALLS = ("toolcall", "tooluse", "functioncall")
+_OF_A_CALL = frozenset({"name", "index", *ARGUMENTS_KEYS, *_IDENTITIES})
 
 _CODE_KEYS = ("executableCode", "executable_code")
 """The keys under which Gemini's parts, and LangChain's blocks of them, hold code that Gemini has run itself."""
@@ -179,7 +182,19 @@ def call_in(block: Any) -> Any:
     held = first_under(given, _CALL_KEYS)
     if held is None and (code := first_under(given, _CODE_KEYS)) is not None:
         return {"name": CODE_EXECUTION, "args": dict(code) if isinstance(code, Mapping) else {"code": code}}
-    return given if held is None and _is_of(given, _INVOCATIONS) else held
+    if held is None and (_is_of(given, _INVOCATIONS) or _is_like_a_call(given)):
+        return given
+    return held
+
+
+def _is_like_a_call(block: Mapping[str, Any]) -> bool:
+    """Whether a block in an unknown notation can only be a call: by its type, or without one by having nothing else."""
+    kind = block.get("type")
+    if isinstance(kind, str):
+        function = block.get("function") if kind == "function" else None
+        is_call = isinstance(function, Mapping) and "arguments" in function  # and not a tool that is offered
+        return is_call or kind.replace("_", "").replace("-", "").lower().endswith(_LIKE_CALLS)
+    return {"name"} < block.keys() <= _OF_A_CALL and any(key in block for key in ARGUMENTS_KEYS)
 
 
 def is_call_block(block: Mapping[str, Any]) -> bool:

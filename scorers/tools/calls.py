@@ -138,8 +138,23 @@ def _hidden_in(message: Mapping[str, Any], *, reported: bool) -> str | None:
     role = role_in(message)
     if role is None and (not reported or any(True for _ in every_call(message))):
         return unknown_role(message)
+    if role != "assistant":
+        return None
     nameless = (call for call in every_call(message) if tool_call(call) is None)
-    return next(map(_nameless, nameless), None) if role == "assistant" else None
+    return next(map(_nameless, nameless), None if reported else _unread_part(message))
+
+
+def _unread_part(message: Mapping[str, Any]) -> str | None:
+    """That a message has something in the place of its content, where calls may stand."""
+    if "role" not in message or "content" in message or "parts" in message or any(True for _ in every_call(message)):
+        return None
+    held = (key for key, part in message.items() if part and isinstance(part, list | Mapping) and key not in _BESIDE_CONTENT)
+    return next((f"expected the message's content, got {excerpt(key)} in an unknown notation" for key in held), None)
+
+
+_BESIDE_CONTENT = frozenset(
+    {"additional_kwargs", "annotations", "audio", "metadata", "response_metadata", "usage", "usage_metadata"}
+)
 
 
 def _without_a_name(call: ToolCall) -> str:

@@ -40,6 +40,12 @@ CUSTOM = {"type": "custom", "custom": {"name": "search", "input": "owls"}}
         pytest.param({"role": "model", "parts": [{"text": "?"}, {"functionCall": {"name": "search"}}]}, id="gemini"),
         pytest.param({"role": "model", "parts": [{"text": None, "function_call": {"name": "search"}}]}, id="gemini-snake"),
         pytest.param({"role": "assistant", "tool_calls": [CUSTOM]}, id="custom-tool"),
+        pytest.param({"role": "assistant", "content": [{"tool_call": {"tool_name": "search", "arguments": {}}}]}, id="haystack"),
+        pytest.param(
+            {"role": "assistant", "content": [{"type": "toolCall", "name": "search", "arguments": {}}]}, id="camel-case"
+        ),
+        pytest.param({"role": "assistant", "content": [NESTED]}, id="openai-in-content"),
+        pytest.param({"role": "assistant", "content": [{"id": "1", "name": "search", "input": {}}]}, id="without-a-type"),
         pytest.param({"role": "assistant", "toolCalls": [{"name": "search", "arguments": {}}]}, id="our-own-spelling"),
         pytest.param({"type": "ai", "data": {"type": "ai", "content": "", "tool_calls": [FLAT]}}, id="messages-to-dict"),
         pytest.param({"type": "ai", "data": {"content": "", "tool_calls": [FLAT]}}, id="messages-to-dict-type-outside"),
@@ -113,6 +119,7 @@ def test_the_text_of_a_custom_tool_is_its_input() -> None:
         pytest.param({"content": [{"type": "tool-call", "toolName": None}]}, id="vercel"),
         pytest.param({"content": [{"toolUse": {}}]}, id="bedrock"),
         pytest.param({"parts": [{"functionCall": "pay"}]}, id="gemini"),
+        pytest.param({"content": [{"tool_call": {"tool_kwargs": {}}}]}, id="haystack"),
     ],
 )
 @each_row("reported", [None, [], ["search"]])
@@ -127,10 +134,20 @@ def test_a_call_that_names_no_tool_makes_them_unknown(said: dict[str, Any], repo
         assert (verdict.status, verdict.reasons[0].where) == ("fail", "messages[1]")
 
 
+@pytest.mark.parametrize("key", ["blocks", "_content", "delta"])
+def test_what_stands_in_the_place_of_content_may_be_calls(key: str) -> None:
+    said = {"role": "assistant", key: [{"block_type": "tool_call", "tool_name": "pay"}], "additional_kwargs": {"n": 1}}
+    found = unknown_calls(SkillResponse(output="done", messages=[said]))
+    assert found is not None
+    assert found.message == f'expected the message\'s content, got "{key}" in an unknown notation'
+    assert unknown_calls(SkillResponse(tool_calls=[ToolCall(name="ls")], messages=[said])) is None, "they are reported"
+
+
 @each_row(
     "message",
     [
         pytest.param({"role": "assistant", "tool_calls": None, "function_call": None, "content": None}, id="nulls"),
+        pytest.param({"role": "assistant", "audio": {"id": "1"}, "additional_kwargs": {"refusal": "no"}}, id="audio"),
         pytest.param({"role": "assistant", "tool_calls": [], "additional_kwargs": {}, "content": []}, id="empty"),
         pytest.param({"role": "model", "parts": [{"text": "hi", "function_call": None}]}, id="gemini-text"),
         pytest.param({"role": "user", "tool_calls": ["pay"]}, id="not-the-assistant"),
