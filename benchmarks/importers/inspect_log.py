@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -118,13 +118,34 @@ def recorded_run(row: Row, skill: str) -> dict[str, Any]:
     if row.has("error"):
         error = row.data["error"]
         message = error.get("message") if isinstance(error, dict) else error
-        return line | {"error": {"kind": "skill", "message": str(message or "the sample ended in an error")}}
+        ended = {"kind": "skill", "message": str(message or "the sample ended in an error")}
+        return line | {"error": ended, **_told(row)}
     if not row.has("scores"):
         raise Skip("Inspect did not score it")
     name, value = scored(row)
     answer = {"result": value == 1, "answer": _completion(row), "score": value, "scorer": name}
+    cut = {"finishReason": why} if (why := _stop_reason(row)) is not None else {}
+    return line | {"output": answer, **cut, **_told(row)}
+
+
+def _told(row: Row) -> dict[str, Any]:
+    """The messages of a sample, and the calls of its events where these have any that the messages have not."""
     messages = [_message(each) for each in row.listed("messages")] if row.has("messages") else []
-    return line | {"output": answer} | ({"messages": messages} if messages else {})
+    calls = [call for each in messages if isinstance(each, dict) for call in each.get("tool_calls", ())]
+    asked = {str(call.get("id")) for call in calls if isinstance(call, dict)}
+    called = list(_tool_events(row.data.get("events")))
+    told = {"messages": messages} if messages else {}
+    return told if asked.issuperset(call["id"] for call in called) else told | {"toolCalls": called}
+
+
+def _tool_events(events: Any) -> Iterator[dict[str, Any]]:
+    """The calls in a sample's events: those of sub-agents, too, which the sample's messages do not have."""
+    for event in events if isinstance(events, list) else ():
+        if not isinstance(event, dict):
+            continue
+        if event.get("event") == "tool" and isinstance(event.get("function"), str):
+            yield {"id": str(event.get("id")), "name": event["function"], "arguments": event.get("arguments") or {}}
+        yield from _tool_events(event.get("events"))
 
 
 def scored(row: Row) -> tuple[str, float]:
@@ -199,16 +220,26 @@ def _count(usage: dict[str, Any], key: str) -> int | None:
     return count if isinstance(count, int) and not isinstance(count, bool) and count >= 0 else None
 
 
-def _completion(row: Row) -> Any:
+def _output(row: Row) -> dict[str, Any]:
     output = row.data.get("output")
-    if not isinstance(output, dict):
-        return None
-    if isinstance(output.get("completion"), str):
-        return output["completion"]
-    choices = output.get("choices")
-    first = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else {}
-    message = first.get("message")
+    return output if isinstance(output, dict) else {}
+
+
+def _choice(row: Row) -> dict[str, Any]:
+    choices = _output(row).get("choices")
+    return choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else {}
+
+
+def _completion(row: Row) -> Any:
+    if isinstance(completion := _output(row).get("completion"), str):
+        return completion
+    message = _choice(row).get("message")
     return message.get("content") if isinstance(message, dict) else None
+
+
+def _stop_reason(row: Row) -> str | None:
+    why = _choice(row).get("stop_reason")
+    return why if isinstance(why, str) else None
 
 
 def _message(message: Any) -> Any:

@@ -112,6 +112,26 @@ def test_a_result_keeps_its_tool_and_why_it_failed(tmp_path: Path) -> None:
     assert run["messages"][0]["content"] == "too slow"
 
 
+def test_calls_of_a_sub_agent_are_those_of_events_and_a_cut_answer_says_so(tmp_path: Path) -> None:
+    own = {"event": "tool", **CALL}
+    sub = {"event": "tool", "id": "c2", "function": "pay", "arguments": {"eur": 5}}
+    choices = [{"stop_reason": "max_tokens", "message": {"role": "assistant", "content": "Pa"}}]
+    samples = [
+        sample(1, 1, "C", events=[{"event": "model"}, own, sub], output={"choices": choices}),
+        sample(2, 1, "C", events=[{**own, "events": [sub]}]),
+        sample(3, 1, "C", events=[own]),
+        sample(4, 1, None, scores=None, error={"message": "broke"}, events=[own, sub]),
+    ]
+    runs = import_tasks(zipped(tmp_path, *samples)).runs
+    cut, nested, alone, broken = (read_recorded(json.dumps(run).encode(), "f").answer for run in runs)
+    for answer in (cut, nested, broken):
+        assert [(call.name, call.arguments) for call in answer.tool_calls or ()] == [
+            ("search", {"q": "France"}),
+            ("pay", {"eur": 5}),
+        ]
+    assert (alone.tool_calls, cut.finish_reason, alone.finish_reason) == (None, "max_tokens", None)
+
+
 @pytest.mark.parametrize(
     ("usage", "tokens"),
     [
