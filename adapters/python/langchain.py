@@ -14,7 +14,7 @@ from eval_skills.adapters.config import AdapterConfig, LangchainConfig
 from eval_skills.adapters.conversation import Conversation
 from eval_skills.adapters.python.adapter import HostedAdapter
 from eval_skills.core.errors import ContractError
-from eval_skills.core.messages.blocks import is_text, text_of
+from eval_skills.core.messages.blocks import is_text, refusal_in, text_of
 from eval_skills.core.messages.roles import finish_reason_of
 from eval_skills.core.messages.tool_calls import calls_as_written, tool_call
 from eval_skills.core.messages.tool_results import ToolResult, results_of
@@ -127,6 +127,8 @@ def openai_message(message: dict[str, Any]) -> dict[str, Any]:
     role = _role(message)
     spoken: dict[str, Any] = {"role": role, "content": _content(message, role)}
     spoken |= {key: message[key] for key in ("name", "tool_call_id") if message.get(key) is not None}
+    if refusal := refusal_in(message):
+        spoken["refusal"] = refusal
     if calls := _calls(message):
         spoken["tool_calls"] = [_openai_call(call) for call in calls]
     return spoken
@@ -176,7 +178,7 @@ def reported_by_callbacks(reported: SkillResponse | None, *, of_graph: bool) -> 
 
 
 def final_text(messages: list[dict[str, Any]]) -> str:
-    """The text of the model's last message.
+    """The text of the model's last message, or with which it refuses.
 
     Raises:
         ContractError: there is no message of a model; those of a user, a tool or the system are not an answer.
@@ -185,7 +187,7 @@ def final_text(messages: list[dict[str, Any]]) -> str:
     if not spoken:
         others = ", ".join(dict.fromkeys(map(_role, messages)))
         raise ContractError(f"the answer has no message of the model{others and f'; its new messages are from: {others}'}")
-    return text_of(spoken[-1].get("content"))
+    return text_of(spoken[-1].get("content")) or refusal_in(spoken[-1])
 
 
 def usage_of(usages: list[dict[str, Any] | None]) -> Usage | None:

@@ -10,7 +10,9 @@ from eval_skills.core.messages.responses_items import item_role
 from eval_skills.core.messages.roles import inner_message, is_wrapped, role_in, unknown_role
 from eval_skills.core.text import excerpt
 
-_ATTRIBUTES = ("role", "type", "content", "tool_calls", "invalid_tool_calls", "additional_kwargs", "function_call", "parts")
+_ATTRIBUTES = (
+    "role", "type", "content", "refusal", "tool_calls", "invalid_tool_calls", "additional_kwargs", "function_call", "parts",
+)  # fmt: skip
 _ACCEPTED = "a list of messages, {'messages': [...]}, one message with a role, or None"
 
 

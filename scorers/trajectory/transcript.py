@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from eval_skills.core.messages.blocks import blocks_of, is_text, text_of
+from eval_skills.core.messages.blocks import blocks_of, is_text, refusal_in, text_of
 from eval_skills.core.messages.responses_items import in_turns
 from eval_skills.core.messages.tool_calls import call_in, raw_calls
 from eval_skills.core.messages.tool_results import results_of
@@ -20,7 +20,7 @@ Step = dict[str, Any]
 
 
 def transcript(given: Any, side: str = OUTPUT) -> list[Step]:
-    """The messages in `given` as plain JSON: role, content, and calls by name and arguments; see `shapes`.
+    """The messages in `given` as plain JSON: role, content, refusal, and calls by name and arguments; see `shapes`.
 
     Arguments that are not a JSON object stay as they are. `side` names `given` in errors.
 
@@ -39,6 +39,7 @@ def text_of_steps(steps: Iterable[Step]) -> str:
 def _text_of_step(step: Step) -> str:
     content = step.get("content", "")
     parts = [content if isinstance(content, str) else _json(content)] if content else []
+    parts += [f"<refusal>{step['refusal']}</refusal>"] if "refusal" in step else []
     calls = step.get("tool_calls", ())
     return "\n".join([*parts, *(f"<tool_call>{each['name']} {_json(each['arguments'])}</tool_call>" for each in calls)])
 
@@ -68,6 +69,8 @@ def _step(raw: Any, where: str) -> Step:
     step: Step = {"role": role_of(message, where)}
     if (content := _words(blocks_of(message) or message.get("content"))) not in (None, "", []):
         step["content"] = content
+    if refusal := refusal_in({**message, "content": None}):  # one in a block of the content is there already
+        step["refusal"] = refusal
     if step["role"] == "assistant" and (calls := [read_call(each) for each in raw_calls(message)]):
         step["tool_calls"] = [
             {"name": call.written, "arguments": call.raw if call.arguments is None else call.arguments} for call in calls

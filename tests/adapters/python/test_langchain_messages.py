@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from eval_skills.adapters.python.langchain import as_openai, calls_of, graph_input, openai_message, usage_of
+from eval_skills.adapters.python.langchain import as_openai, calls_of, graph_input, openai_message, response_of, usage_of
 from eval_skills.core.messages.blocks import text_of
 from eval_skills.core.models import SkillResponse, ToolCall, Usage
 from tests.tables import each_row
@@ -37,6 +37,7 @@ def test_the_input_of_a_graph(value: Any, key: str | None, channels: list[str], 
     assert graph_input(value, key, channels) == passed
 
 
+REFUSES: dict[str, Any] = {"type": "ai", "content": "", "additional_kwargs": {"refusal": "I will not."}}
 IMAGE = {"type": "image_url", "image_url": {"url": "data:,"}}
 
 
@@ -54,10 +55,17 @@ IMAGE = {"type": "image_url", "image_url": {"url": "data:,"}}
         pytest.param({"type": "chat", "role": "critic", "content": "x"}, {"role": "critic", "content": "x"}, id="chat"),
         pytest.param({"type": "human", "content": [IMAGE]}, {"role": "user", "content": [IMAGE]}, id="image"),
         pytest.param({"role": "user", "content": "x"}, {"role": "user", "content": "x"}, id="already"),
+        pytest.param(REFUSES, {"role": "assistant", "content": "", "refusal": "I will not."}, id="refusal"),
     ],
 )
 def test_messages_become_openai_ones(message: dict[str, Any], spoken: dict[str, Any]) -> None:
     assert openai_message(message) == spoken
+
+
+def test_a_refusal_is_the_answer_and_why_the_model_stopped_is_known() -> None:
+    said = {**REFUSES, "response_metadata": {"finish_reason": "content_filter"}}
+    response = response_of({"messages": [{"type": "human", "content": "x"}, said], "given": 1, "usages": []})
+    assert (response.output, response.finish_reason) == ("I will not.", "content_filter")
 
 
 def test_calls_without_an_id_take_no_result_of_another() -> None:

@@ -96,9 +96,16 @@ def test_the_nodes_of_a_subgraph_are_named_with_it() -> None:
     assert nodes.index("inner") < nodes.index("inner:look") < nodes.index("inner:stop") < nodes.index("act")
 
 
-def test_of_messages_the_last_one_is_the_result_in_openais_form() -> None:
+@pytest.mark.parametrize(
+    ("said", "result"),
+    [
+        (AIMessage("7 degrees"), {"content": "7 degrees"}),
+        (AIMessage("", additional_kwargs={"refusal": "I will not."}), {"content": "", "refusal": "I will not."}),
+    ],
+)
+def test_of_messages_the_last_one_is_the_result_in_openais_form(said: AIMessage, result: dict[str, Any]) -> None:
     def answer(state: Chat) -> dict[str, Any]:
-        return {"messages": [AIMessage("7 degrees")]}
+        return {"messages": [said]}
 
     builder: Any = StateGraph(Chat)
     builder.add_node("answer", answer)
@@ -106,7 +113,7 @@ def test_of_messages_the_last_one_is_the_result_in_openais_form() -> None:
     graph = builder.compile(checkpointer=MemorySaver())
     graph.invoke({"messages": [{"role": "user", "content": "Weather?"}]}, THREAD)
     results = extract_langgraph_trajectory_from_thread(graph, THREAD)["outputs"]["results"]
-    assert results == [{"messages": [{"role": "assistant", "content": "7 degrees"}]}]
+    assert results == [{"messages": [{"role": "assistant", **result}]}]
 
 
 async def test_the_asynchronous_twin() -> None:
