@@ -46,6 +46,7 @@ _CALL_KEYS = ("functionCall", "function_call", "toolUse", "toolInvocation", "too
 
 _LIKE_CALLS = ("toolcall", "tooluse", "functioncall")
 _OF_A_CALL = frozenset({"name", "index", *ARGUMENTS_KEYS, *_IDENTITIES})
+_MODELS = ("assistant", "ai", "model")
 
 _CODE_KEYS = ("executableCode", "executable_code")
 """The keys under which Gemini's parts, and LangChain's blocks of them, hold code that Gemini has run itself."""
@@ -188,13 +189,19 @@ def call_in(block: Any) -> Any:
 
 
 def _is_like_a_call(block: Mapping[str, Any]) -> bool:
-    """Whether a block in an unknown notation can only be a call: by its type, or without one by having nothing else."""
+    """Whether a block in an unknown notation can only be a call, by its type."""
     kind = block.get("type")
-    if isinstance(kind, str):
-        function = block.get("function") if kind == "function" else None
-        is_call = isinstance(function, Mapping) and "arguments" in function  # and not a tool that is offered
-        return is_call or kind.replace("_", "").replace("-", "").lower().endswith(_LIKE_CALLS)
-    return {"name"} < block.keys() <= _OF_A_CALL and any(key in block for key in ARGUMENTS_KEYS)
+    function = block.get("function") if kind == "function" else None
+    if isinstance(function, Mapping) and "arguments" in function:  # and not a tool that is offered
+        return True
+    return isinstance(kind, str) and kind.replace("_", "").replace("-", "").lower().endswith(_LIKE_CALLS)
+
+
+def _call_of_model(block: Any) -> Any:
+    """`call_in` of a block that a model wrote: name and arguments alone are a call, too, which in a tool's result may be data."""
+    given = as_dict(block)
+    bare = {"name"} < given.keys() <= _OF_A_CALL and any(key in given for key in ARGUMENTS_KEYS)
+    return given if bare else call_in(block)
 
 
 def is_call_block(block: Mapping[str, Any]) -> bool:
@@ -217,12 +224,13 @@ def _notations(message: Mapping[str, Any]) -> Iterator[list[Any]]:
     """The calls in each notation, by precedence."""
     extra = message.get("additional_kwargs")
     extra = extra if isinstance(extra, Mapping) else {}
-    read = [*_listed(message, "tool_calls"), *_listed(message, "invalid_tool_calls")]
-    yield read or _listed(message, "tool_call_chunks")  # of LangChain's chunk of a message, as `whole_messages` joins them
+    listed = [*_listed(message, "tool_calls"), *_listed(message, "invalid_tool_calls")]
+    yield listed or _listed(message, "tool_call_chunks")  # of LangChain's chunk of a message, as `whole_messages` joins them
     yield _listed(message, "toolCalls")
     yield _listed(message, "toolInvocations")  # Vercel's, of its older chats
     yield [*_listed(extra, "tool_calls"), *_listed(extra, "invalid_tool_calls")]
-    yield [call for call in map(call_in, blocks_of(message)) if call is not None]
+    read = call_in if message.get("role", message.get("type")) not in _MODELS else _call_of_model
+    yield [call for call in map(read, blocks_of(message)) if call is not None]
     for holder in (message, extra):
         for key in ("function_call", "functionCall"):
             if legacy := holder.get(key):

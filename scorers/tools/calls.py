@@ -153,7 +153,8 @@ def _unread_part(message: Mapping[str, Any]) -> str | None:
 
 
 _BESIDE_CONTENT = frozenset(
-    {"additional_kwargs", "annotations", "audio", "metadata", "response_metadata", "usage", "usage_metadata"}
+    {"additional_kwargs", "annotations", "audio", "metadata", "provider_specific_fields", "reasoning_details"}
+    | {"response_metadata", "thinking_blocks", "usage", "usage_metadata"}
 )
 
 

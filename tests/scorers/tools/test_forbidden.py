@@ -207,6 +207,7 @@ def test_a_call_of_a_sub_agent_in_a_result_is_seen(result: dict[str, Any]) -> No
         [{"role": "user", "content": [asks("ls")]}, {"role": "assistant", "content": "pay"}],
         {"tools": [{"type": "function", "function": {"name": "pay"}}, {"name": "pay", "description": "pays"}]},
         [{"type": "tool_use", "name": "delegate", "input": {"to": "pay"}}],
+        [{"name": "pay", "args": {}}],
     ],
 )
 def test_what_only_speaks_of_a_tool_in_a_result_is_no_call(content: Any) -> None:
