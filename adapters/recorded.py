@@ -146,7 +146,7 @@ class RecordedRun(SkillResponse):
         parts = {name: getattr(self, name) for name in self._own_parts()}
         if self.response is not None:
             parts |= {name: getattr(self.response, name) for name in self._nested_parts()}
-        return _with_whole_messages(parts)
+        return parts if self.input_digest is not None else _with_whole_messages(parts)
 
     def _own_parts(self) -> set[str]:
         return self.model_fields_set & SkillResponse.model_fields.keys()
@@ -156,6 +156,7 @@ class RecordedRun(SkillResponse):
 
 
 def _with_whole_messages(parts: dict[str, Any]) -> dict[str, Any]:
+    """The parts with chunks joined as messages; what a run recorded stays as it was."""
     return parts if parts.get("messages") is None else parts | {"messages": whole_messages(parts["messages"])}
 
 

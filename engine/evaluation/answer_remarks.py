@@ -24,7 +24,8 @@ _SAID_OF_A_RUN = {
 
 _CUTS = frozenset(
     {"length", "max_tokens", "max_output_tokens", "max_completion_tokens", "model_length", "model_context_window_exceeded"}
-    | {"incomplete", "content_filter", "content_filtered"}
+    | {"incomplete", "content_filter", "content_filtered", "guardrail_intervened"}
+    | {"safety", "recitation", "prohibited_content", "blocklist", "spii"}
 )
 """The words with which APIs say that an answer was cut, in lower case."""
 

@@ -322,6 +322,8 @@ def test_chunks_of_a_message_are_that_message(wrap: Any) -> None:
     assert (answer.output, len(answer.messages or [])) == ("Three hotels.", 3)
     called = known_calls(answer) or []
     assert [(call.name, call.arguments) for call in called] == [("search", '{"q": 1}'), ("pay", "{}")]
+    kept = read_recorded(line(taskId="t", messages=says, output="x", inputDigest="d"), "f:1").answer
+    assert kept.messages == says, "what a run recorded is replayed as it was"
 
 
 def test_a_call_of_which_only_a_chunk_is_there_is_one() -> None:

@@ -66,6 +66,7 @@ SAID: dict[str, Any] = {"role": "assistant", "content": "ok"}
     [
         pytest.param({"finish_reason": "length"}, "length", id="of-the-answer"),
         pytest.param({"finish_reason": "MAX_TOKENS", "messages": [SAID]}, "MAX_TOKENS", id="gemini"),
+        pytest.param({"messages": [{"role": "model", "parts": [], "finishReason": "SAFETY"}]}, "SAFETY", id="filter-of-gemini"),
         pytest.param({"messages": [{**SAID, "stop_reason": "max_tokens"}]}, "max_tokens", id="anthropic"),
         pytest.param({"messages": [{"message": SAID, "finish_reason": "content_filter"}]}, "content_filter", id="openai-choice"),
         pytest.param({"messages": [{**SAID, "type": "message", "status": "incomplete"}]}, "incomplete", id="responses"),
