@@ -234,7 +234,8 @@ def _remarks(response: SkillResponse) -> Iterator[Reason]:
         yield from remark_on_end(response.simulation, len(response.turns or ()))
     if response.duplicate_keys:
         yield about_duplicate_keys(response.duplicate_keys)
-    yield from about_cuts(response)
+    if response.finish_reason or response.messages or response.turns:
+        yield from about_cuts(response)
 
 
 def judged_turns(response: SkillResponse, verdict: Verdict) -> list[TurnResult] | None:
