@@ -94,7 +94,12 @@ def test_a_run_says_how_many_answers_were_cut(tmp_path: Path) -> None:
         json.dumps([{"id": task, "expectedOutput": {"value": "ok"}} for task in ("a", "b", "c")])
     )
     cut = {"finishReason": "length"}
-    lines = [{"taskId": "a", "output": "ok", **cut}, {"taskId": "b", "output": "o", **cut}, {"taskId": "c", "output": "ok"}]
+    said_by_message = [{"role": "assistant", "content": "o", **cut}]
+    lines = [
+        {"taskId": "a", "output": "ok", **cut},
+        {"taskId": "b", "messages": said_by_message},
+        {"taskId": "c", "output": "ok"},
+    ]
     (tmp_path / "runs.jsonl").write_text("\n".join(map(json.dumps, lines)))
     request = EvaluateRequest(
         traces=str(tmp_path / "runs.jsonl"), tasks=str(tmp_path / "tasks.json"), store=str(tmp_path / "store"), format=[]
