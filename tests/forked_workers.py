@@ -5,6 +5,9 @@ It is for whole test runs: for a few tests, workers that import what these need 
 
 from __future__ import annotations
 
+import shlex
+import sys
+
 import pytest
 
 from tests.prefect_server import FOLDER
@@ -30,4 +33,6 @@ def pytest_configure(config: pytest.Config) -> None:
     workers = config.getoption("tx", default=None) or []
     if config.getoption("--forked-workers") and not hasattr(config, "workerinput") and set(workers) == {"popen"}:
         folder = config.stash[FOLDER]
-        config.option.tx = [f"popen//python={WarmCommand(folder, IMPORTED).worker_shim(folder)}"] * len(workers)
+        shim = WarmCommand(folder, IMPORTED).worker_shim(folder)
+        command = shlex.join([sys.executable, "-ISs", str(shim)])  # a #! line holds neither spaces nor a long path
+        config.option.tx = [f"popen//python={command}"] * len(workers)
