@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib import import_module
 from itertools import combinations
 from pathlib import Path
@@ -45,15 +46,17 @@ class Site:
         return Path(self.store.path.rstrip("/")).name or "store"
 
     def page(self, name: str) -> str:
-        """The page of that name, as text.
+        """The page of that name, as text: whole, and of the files that are there, whatever is deleted while it is made.
 
         Raises:
             NoSuchPageError: there is no such page.
             UserError: the store cannot be read.
         """
+        from eval_skills.core.store.parquet_reading import of_what_is_there
+
         for pattern, make in PAGES.items():
             if match := re.fullmatch(pattern, name):
-                return make(self, *match.groups())
+                return of_what_is_there(partial(make, self, *match.groups()))
         raise NoSuchPageError(f"there is no page {excerpt(name, 80)}; {names.RUNS} lists the runs")
 
     def names(self) -> list[str]:

@@ -7,12 +7,12 @@ large files.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -24,7 +24,31 @@ READERS = 8
 
 DELETED = "was deleted while it was read, as nightly --keep-days does"
 
+_LISTINGS = 5
+"""Listings after which files that keep being deleted are an error."""
+
+Found = TypeVar("Found")
+
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class DeletedError(InputError):
+    """A landed file was deleted after it was listed."""
+
+
+def of_what_is_there(read: Callable[[], Found]) -> Found:
+    """What `read` returns, which lists files and reads them. Where one was deleted in between, by `nightly --keep-days` or by a
+    run that lands again, all are listed anew.
+
+    Raises:
+        DeletedError: every time, one was.
+    """
+    for _ in range(_LISTINGS - 1):
+        try:
+            return read()
+        except DeletedError:
+            continue
+    return read()
 
 
 def read_all(paths: Sequence[str], schema: pa.Schema) -> pa.Table:
@@ -91,6 +115,6 @@ def readable(path: str) -> Iterator[None]:
     try:
         yield
     except FileNotFoundError:
-        raise InputError(f"{DELETED}; call again", source=path) from None
+        raise DeletedError(f"{DELETED}; call again", source=path) from None
     except (pa.ArrowException, OSError) as error:
         raise InputError(f"not a readable Parquet file ({error}); restore it, or move it away", source=path) from None

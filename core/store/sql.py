@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import threading
 from contextvars import copy_context
@@ -14,6 +15,7 @@ import pyarrow as pa
 
 from eval_skills.core.errors import UsageError
 from eval_skills.core.store.missing import name_missing
+from eval_skills.core.store.parquet_reading import DELETED, DeletedError, of_what_is_there
 from eval_skills.core.store.schema import RUN_SCHEMA, SCHEMAS
 from eval_skills.core.store.scorings import chains
 from eval_skills.core.store.views import Source, create_table, quoted
@@ -123,14 +125,19 @@ def query(store: Store, statement: str, *, of_runs: Collection[str] | None = Non
     Raises:
         KeyboardInterrupt: it was interrupted; it has ended, or does so within moments in a thread of its own.
         UsageError: it is not exactly one SELECT (or WITH, VALUES, DESCRIBE, SUMMARIZE), or DuckDB refuses it.
+        InputError: all files of a table are damaged, or files are deleted faster than they are read.
     """
+
+    def answer() -> pa.Table:
+        return of_what_is_there(lambda: _answer(store, statement, of_runs))
+
     try:
         try:
-            return _answer(store, statement, of_runs)
+            return answer()
         except (duckdb.Error, pa.ArrowException, OSError) as error:
             if isinstance(error, _OF_THE_STATEMENT) or not _leave_out_damaged(store, statement.lower()):
                 raise
-        return _answer(store, statement, of_runs)
+        return answer()
     except (duckdb.Error, pa.ArrowException, OSError) as error:
         raise UsageError(f"the query failed: {' '.join(str(error).split())}") from None
 
@@ -156,16 +163,26 @@ def _answer(store: Store, statement: str, of_runs: Collection[str] | None) -> pa
         with connection:
             _check(connection, statement)
             sources = _sources(store, statement, of_runs)
-            runs = store.run_list() if "runs" in _words(statement.lower()) else None
-            paths = [path for source in sources.values() for path in source.paths]
-            if paths:
-                _refuse_files(statement)
-            _create_views(connection, sources, _current(store, statement, sources), runs)
-            for setting in (*_SETTINGS, f"SET allowed_paths = [{', '.join(map(quoted, paths))}]", *_LOCKS):
-                connection.execute(setting)
-            return connection.sql(statement).to_arrow_table()
+            try:
+                return _executed(connection, store, statement, sources)
+            except (duckdb.Error, pa.ArrowException, OSError):
+                listed = (path for source in sources.values() for path in source.files.values())
+                if (gone := next((path for path in listed if not os.path.exists(path)), None)) is None:
+                    raise
+                raise DeletedError(f"{DELETED}; call again", source=gone) from None
 
     return _interruptible(executed, connection.interrupt)
+
+
+def _executed(connection: duckdb.DuckDBPyConnection, store: Store, statement: str, sources: dict[TableName, Source]) -> pa.Table:
+    runs = store.run_list() if "runs" in _words(statement.lower()) else None
+    paths = [path for source in sources.values() for path in source.paths]
+    if paths:
+        _refuse_files(statement)
+    _create_views(connection, sources, _current(store, statement, sources), runs)
+    for setting in (*_SETTINGS, f"SET allowed_paths = [{', '.join(map(quoted, paths))}]", *_LOCKS):
+        connection.execute(setting)
+    return connection.sql(statement).to_arrow_table()
 
 
 def _refuse_files(statement: str) -> None:

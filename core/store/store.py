@@ -394,6 +394,7 @@ class Store:
     ) -> pd.DataFrame:
         import pyarrow.dataset as ds
 
+        from eval_skills.core.store.parquet_reading import of_what_is_there
         from eval_skills.core.store.schema import SCHEMAS
 
         wanted = _listed("columns", columns)
@@ -405,9 +406,13 @@ class Store:
         condition = ds.scalar(True)
         for column, value in equal.items():
             condition = condition if value is None else condition & (ds.field(column) == value)
-        with self.tables.readable(name, run_ids):
-            dataset = self.tables.dataset(name, run_ids)
-            return _to_pandas(dataset.to_table(columns=wanted or SCHEMAS[name].names, filter=condition))
+
+        def read() -> pa.Table:
+            with self.tables.readable(name, run_ids):
+                dataset = self.tables.dataset(name, run_ids)
+                return dataset.to_table(columns=wanted or SCHEMAS[name].names, filter=condition)
+
+        return _to_pandas(of_what_is_there(read))
 
 
 def _run_ids(given: str | Iterable[str] | None) -> list[str] | None:

@@ -20,7 +20,16 @@ from eval_skills.core.errors import InputError, RunError, warn_of_store
 from eval_skills.core.store.digests import digest_of_file, record_digest, recorded_digests
 from eval_skills.core.store.files import create, make_folder, replace_durably, sync_folder
 from eval_skills.core.store.layout import is_run_id, is_to_come
-from eval_skills.core.store.parquet_reading import DELETED, READERS, as_rows, read_all, readable, row_count
+from eval_skills.core.store.parquet_reading import (
+    DELETED,
+    READERS,
+    DeletedError,
+    as_rows,
+    of_what_is_there,
+    read_all,
+    readable,
+    row_count,
+)
 from eval_skills.core.store.schema import DATE_FIELD, SCHEMAS
 
 if TYPE_CHECKING:
@@ -163,6 +172,9 @@ class Tables:
         Raises:
             InputError: the only file is damaged.
         """
+        return of_what_is_there(lambda: self._rows(name, columns, run_ids))
+
+    def _rows(self, name: TableName, columns: Collection[str], run_ids: Collection[str] | None) -> list[dict[str, Any]]:
         wanted = frozenset(columns)
         schema = pa.schema([column for column in SCHEMAS[name] if column.name in wanted])
         paths = list(self.sound_files(name, run_ids).values())
@@ -199,6 +211,8 @@ class Tables:
         try:
             with readable(path):
                 pq.read_table(path, partitioning=None, page_checksum_verification=True)
+        except DeletedError:
+            return None
         except InputError as error:
             return error
         return None if self._is_as_written(path) else InputError(f"{_ALTERED}; restore it, or move it away", source=path)
@@ -237,7 +251,7 @@ class Tables:
                 with readable(path):
                     pq.read_table(path, page_checksum_verification=True)
             if isinstance(error, FileNotFoundError):
-                raise InputError(f"a file of the table {name} {DELETED}; call again", source=self.root) from None
+                raise DeletedError(f"a file of the table {name} {DELETED}; call again", source=self.root) from None
             raise InputError(f"a file of the table {name} cannot be read ({error})", source=self.root) from None
 
     def landed_rows(self, run_ids: Collection[str] | None = None) -> dict[str, int | None]:
@@ -254,6 +268,8 @@ class Tables:
             if state is not None and (known := self._counted.get(path)) is not None and known[0] == state:
                 return known[1]
             rows = row_count(path)
+        except DeletedError:
+            return 0
         except InputError as error:
             self.name_damaged(path, error)
             return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Collection
 from datetime import UTC, datetime
 from html.parser import HTMLParser
 from pathlib import Path
@@ -28,7 +29,9 @@ from eval_skills.core.store import (
     write_manifest,
 )
 from eval_skills.core.store.files import RunLock
+from eval_skills.core.store.layout import TableName
 from eval_skills.core.store.sql import query
+from eval_skills.core.store.tables import Tables
 from eval_skills.core.viewer_pages import NoSuchPageError, comparison_page, run_page
 from eval_skills.viewer.export import export_pages
 from eval_skills.viewer.page import PLACES
@@ -165,6 +168,22 @@ def test_a_run_whose_items_were_deleted_says_so_and_how_many_were_done(tmp_path:
     first = dict(zip([column["title"] for column in table["columns"]], table["rows"][0], strict=True))
     assert (first["State"], first["Items"]) == ("finished", [4, 4])
     assert store.query(table["sql"])["landed_items"].to_list() == [4]
+    assert "its items were deleted on" in Site(store).page(run_page(run_id))
+
+
+def test_a_page_is_of_the_files_that_are_there_whatever_is_deleted_while_it_is_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    leave_run(tmp_path, run_id := "20260101T100000Z-0001")
+    store = Store(tmp_path)
+    listed = Tables.sound_files
+
+    def pruned_then(tables: Tables, name: TableName, run_ids: Collection[str] | None = None) -> dict[str, str]:
+        found = listed(tables, name, run_ids)
+        prune_items(store, before=datetime(2026, 2, 1, tzinfo=UTC), keep=set())
+        return found
+
+    monkeypatch.setattr(Tables, "sound_files", pruned_then)
     assert "its items were deleted on" in Site(store).page(run_page(run_id))
 
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 import pyarrow as pa
@@ -11,6 +11,7 @@ from eval_skills.core.errors import InputError, UserError
 from eval_skills.core.models import ItemResult, SkillCompletionReport
 from eval_skills.core.store import Journal, Store, land, land_reports, start_date
 from eval_skills.core.store.layout import Layout
+from eval_skills.core.store.retention import note_pruned
 from eval_skills.core.store.schema import REPORT_SCHEMA
 
 GONE = "20261121T233824Z-3f9a"
@@ -105,6 +106,36 @@ def test_a_file_that_is_deleted_while_it_is_read_does_not_count_as_damaged(
     monkeypatch.setattr(store.tables, "sound_files", lambda *_: {GONE: str(path)})
     with pytest.raises(InputError, match="was deleted while it was read, as nightly --keep-days does; call again"):
         read(store)
+
+
+OTHER = "20261122T000000Z-0001"
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        pytest.param(lambda store: store.items()["run_id"].to_list(), id="frame"),
+        pytest.param(lambda store: [row["run_id"] for row in store.tables.rows("items", ["run_id"])], id="rows"),
+        pytest.param(lambda store: store.query("SELECT run_id FROM items")["run_id"].to_list(), id="query"),
+        pytest.param(lambda store: [run_id for run_id, rows in store.tables.landed_rows().items() if rows], id="counted"),
+    ],
+)
+def test_what_was_pruned_since_the_files_were_listed_hides_nothing_of_the_others(
+    store: Store, monkeypatch: pytest.MonkeyPatch, make_result: MakeResult, read: Callable[[Store], object]
+) -> None:
+    for run_id in (GONE, OTHER):
+        journal(store, run_id, make_result(run_id=run_id))
+        land(store, run_id)
+    each, told = store.tables._each, list[str]()
+
+    def pruned_first(function: Callable[[str], object], paths: Collection[str]) -> list[object]:
+        note_pruned(store, GONE)
+        Path(store.path, Layout.table_file("items", start_date(GONE), GONE)).unlink(missing_ok=True)
+        return each(function, paths)
+
+    monkeypatch.setattr(store.tables, "_each", pruned_first)
+    monkeypatch.setattr(store.tables, "tell", told.append)
+    assert (read(store), told) == ([OTHER], [])
 
 
 @pytest.mark.slow
