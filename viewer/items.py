@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from eval_skills.core.viewer_pages import NoSuchPageError
+
 if TYPE_CHECKING:
     from eval_skills.core.store import Store
     from eval_skills.engine.stored_runs.items import RunItems
@@ -15,13 +17,16 @@ def items_of(site: Site, run_id: str) -> RunItems:
     """The items of a run: read anew for a server, kept from page to page while an export is written.
 
     Raises:
-        NoSuchPageError: the store has no such run, or it is not in the export.
+        NoSuchPageError: the store has no such run or none of its items, or it is not in the export.
         UserError: it cannot be read.
     """
-    from eval_skills.engine.stored_runs.items import run_items
+    from eval_skills.engine.stored_runs.items import NoItemsError, run_items
 
     site.check_run(run_id)
-    return run_items(site.store, run_id) if site.is_live else _kept(site.store, run_id)
+    try:
+        return run_items(site.store, run_id) if site.is_live else _kept(site.store, run_id)
+    except NoItemsError as error:
+        raise NoSuchPageError(str(error)) from None
 
 
 @lru_cache(maxsize=2)

@@ -80,7 +80,11 @@ class Site:
             yield from (skill.key.rpartition("@")[0] for skill in manifest.skills)
 
     def _answers(self, run_id: str) -> list[str]:
-        """The pages of a run's tasks, and of each answer to them."""
+        """The pages of a run's tasks, and of each answer to them; none of a run whose items were deleted: its report remains."""
+        from eval_skills.core.store.retention import pruned_words
+
+        if pruned_words(self.store, run_id) is not None:
+            return []
         found = items_of(self, run_id)
         tasks = [names.task_page(run_id, *each) for each in found.tasks_by_page.values()]
         return [*tasks, *(names.item_page(run_id, *each) for each in found.items_by_page.values())]

@@ -128,18 +128,22 @@ class RunItems:
         return [*words, *option_words(request), *(["--store", request.store] if request.store else [])]
 
 
+class NoItemsError(InputError):
+    """A run has no items: they were pruned, or none has finished."""
+
+
 def run_items(store: Store, given: str) -> RunItems:
     """The items of a run: an id, or ``latest``.
 
     Raises:
         UsageError: the store holds no such run.
-        InputError: the run has no items, as they were pruned or none has finished.
+        NoItemsError: the run has no items, as they were pruned or none has finished.
     """
     run_id = resolve_run_id(store, given, "no run to show; evaluate skills first, or name a run")
     manifest = store.find_manifest(run_id) if run_id in store.run_ids() else store.manifest(run_id)
     table = store.item_table(run_id)
     if not table.num_rows:
-        raise InputError(f"run {run_id} has no item to show: {pruned_words(store, run_id) or 'none has finished yet'}")
+        raise NoItemsError(f"run {run_id} has no item to show: {pruned_words(store, run_id) or 'none has finished yet'}")
     request = recorded_request(manifest)
     benchmark, remarks = benchmark_at_the_time(manifest, request, table, WITHOUT_TASKS)
     tasks = {} if benchmark is None else {task.id: task for task in benchmark.tasks}

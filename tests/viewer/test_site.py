@@ -171,6 +171,16 @@ def test_a_run_whose_items_were_deleted_says_so_and_how_many_were_done(tmp_path:
     assert "its items were deleted on" in Site(store).page(run_page(run_id))
 
 
+def test_of_a_run_whose_items_were_deleted_the_report_is_exported_and_there_are_no_pages_of_answers(tmp_path: Path) -> None:
+    leave_run(tmp_path, run_id := "20260101T100000Z-0001")
+    site = Site(store := Store(tmp_path))
+    (task, *_) = data_of(site.page(run_page(run_id)))["tasks"]
+    prune_items(store, before=datetime(2026, 2, 1, tzinfo=UTC), keep=set())
+    with pytest.raises(NoSuchPageError, match="its items were deleted on"):
+        site.page(task["page"])
+    assert run_page(run_id) in Site(store, is_live=False, chosen=(run_id,)).names()
+
+
 def test_a_page_is_of_the_files_that_are_there_whatever_is_deleted_while_it_is_made(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
