@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from pyarrow import fs
 
 from eval_skills.core.errors import InputError, RunError, warn_of_store
-from eval_skills.core.store.digests import digest_of_file, record_digest, recorded_digests
+from eval_skills.core.store.digests import DIGESTS_FILE, digest_of_file, record_digest, recorded_digests
 from eval_skills.core.store.files import create, make_folder, replace_durably, sync_folder
 from eval_skills.core.store.layout import is_run_id, is_to_come
 from eval_skills.core.store.parquet_reading import (
@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from eval_skills.core.store.layout import Layout, TableName
 
 Found = TypeVar("Found")
+State = tuple[int, int, int]
+"""Size, time and inode of a file."""
 
 MANY = 50
 """From so many files on it pays to import DuckDB for reading them."""
@@ -61,9 +63,9 @@ class Tables:
         goes on. For who reads results, such a folder is an error."""
         self._left_out: set[str] = set()
         self._named: set[str] = set()
-        self._digests: dict[str, list[str]] | None = None
+        self._digests: tuple[State | None, dict[str, list[str]]] | None = None
         self._well: dict[str, tuple[int, int]] = {}
-        self._counted: dict[str, tuple[tuple[int, int, int], int]] = {}
+        self._counted: dict[str, tuple[State, int]] = {}
 
     def files(self, name: TableName, run_ids: Collection[str] | None = None) -> dict[str, str]:
         """The landed files as run id → path, in the order of the run ids; of all runs, or of those named."""
@@ -115,10 +117,10 @@ class Tables:
             found = os.stat(path)
             if self._well.get(path) == (state := (found.st_size, found.st_mtime_ns)):
                 return True
-            known = self.known_digests().get(self.relative(path))
-            if known and (digest := digest_of_file(path)) not in known:
-                self._digests = None  # it may just have landed again
-                if digest not in self.known_digests().get(self.relative(path), ()):
+            relative, known = self.relative(path), self.known_digests()
+            if relative in known and (digest := digest_of_file(path)) not in known[relative]:
+                known = self.known_digests()  # it may just have landed again
+                if digest not in known.get(relative, ()):
                     return False
         except FileNotFoundError:
             return True
@@ -132,14 +134,18 @@ class Tables:
         return self.relative(path) in self.known_digests()
 
     def known_digests(self) -> dict[str, list[str]]:
-        """The digests of the landed files, by their path below the tables; none where the list cannot be read, which is told."""
-        if self._digests is None:
+        """The digests of the landed files, by their path below the tables; none where the list cannot be read, which is told.
+
+        It is read again where it has changed: of what lands while this process stays it has the digests, too.
+        """
+        state = self._state(f"{self.root}/{DIGESTS_FILE}")
+        if self._digests is None or self._digests[0] != state:
             try:
-                self._digests = recorded_digests(self._layout)
+                self._digests = state, recorded_digests(self._layout)
             except RunError as error:
                 self.tell(f"{error}; until then, landed files are checked by their checksums only")
-                self._digests = {}
-        return self._digests
+                self._digests = state, {}
+        return self._digests[1]
 
     def dataset(self, name: TableName, run_ids: Collection[str] | None = None) -> ds.Dataset:
         """The landed rows with the table's schema and a last column `date`; without a file, a dataset without rows.
@@ -277,11 +283,11 @@ class Tables:
             self._counted[path] = (state, rows)
         return rows
 
-    def states(self, name: TableName) -> dict[str, tuple[int, int, int] | None]:
+    def states(self, name: TableName) -> dict[str, State | None]:
         """What differs when a landed file is another one, by path; None where that cannot be told."""
         return {path: self._state(path) for path in self.files(name).values()}
 
-    def _state(self, path: str) -> tuple[int, int, int] | None:
+    def _state(self, path: str) -> State | None:
         """What differs when the file is another one; None where that cannot be told."""
         try:
             found = os.stat(path)

@@ -138,6 +138,23 @@ def test_what_was_pruned_since_the_files_were_listed_hides_nothing_of_the_others
     assert (read(store), told) == ([OTHER], [])
 
 
+def test_a_process_that_stays_knows_the_digests_of_what_lands_later(
+    store: Store, monkeypatch: pytest.MonkeyPatch, make_result: MakeResult
+) -> None:
+    journal(store, GONE, make_result())
+    land(store, GONE)
+    assert len(store.tables.rows("items", ["run_id"])) == 1
+    other, told = Store(store.path), list[str]()
+    journal(other, OTHER, make_result(run_id=OTHER))
+    land(other, OTHER)
+    path = other.tables.files("items")[OTHER]
+    rows = pq.read_table(path, partitioning=None)
+    pq.write_table(rows.set_column(rows.column_names.index("passed"), "passed", pa.array([False])), path)
+    monkeypatch.setattr(store.tables, "tell", told.append)
+    assert store.tables.rows("items", ["run_id"]) == [{"run_id": GONE}]
+    assert told == [f"left out: {path}: its bytes are not those that were written; see eval-skills store verify"]
+
+
 @pytest.mark.slow
 def test_no_bit_of_a_value_changes_a_figure_silently(store: Store, run_id: str, make_result: MakeResult) -> None:
     """Bits that turn over on a disk, in every column's data: each way of reading, in turn, refuses the file."""
