@@ -61,7 +61,7 @@ class Tables:
         self.unlisted: dict[str, str] | None = None
         """Where it is a dict, a folder that cannot be listed is noted there, with what is wrong, and counts as empty: `verify`
         goes on. For who reads results, such a folder is an error."""
-        self._left_out: set[str] = set()
+        self._left_out: dict[str, State | None] = {}
         self._named: set[str] = set()
         self._digests: tuple[State | None, dict[str, list[str]]] | None = None
         self._well: dict[str, tuple[int, int]] = {}
@@ -86,14 +86,18 @@ class Tables:
             if run_ids is None or run_id in run_ids:
                 self.name_damaged(path, InputError(MISPLACED))
         files = self.files(name, run_ids)
-        left = {run_id: path for run_id, path in files.items() if path not in self._left_out} or files
+        left = {run_id: path for run_id, path in files.items() if not self._is_left_out(path)} or files
         if all(self._each(self._is_as_written, left.values())):
             return left
         if not self.leave_out_damaged(name, run_ids):
             problems = (self._problem(path) for path in left.values())
             if (problem := next(filter(None, problems), None)) is not None:
                 raise problem
-        return {run_id: path for run_id, path in left.items() if path not in self._left_out}
+        return {run_id: path for run_id, path in left.items() if not self._is_left_out(path)}
+
+    def _is_left_out(self, path: str) -> bool:
+        """Whether it was damaged when it was last read, and is the same file still: one that was restored is read again."""
+        return path in self._left_out and self._left_out[path] == self._state(path)
 
     def misplaced(self, name: TableName) -> list[tuple[str, str]]:
         """The files of runs, by run id, in partitions whose name is not a date: nothing says of which day they are, and they are
@@ -191,7 +195,7 @@ class Tables:
         except InputError:
             if not self.leave_out_damaged(name, run_ids):
                 raise
-        return as_rows(read_all([path for path in paths if path not in self._left_out], schema))
+        return as_rows(read_all([path for path in paths if not self._is_left_out(path)], schema))
 
     def _read_many(self, name: TableName, columns: Collection[str], paths: list[str]) -> pa.Table | None:
         """The columns of these files through DuckDB, which takes a quarter of the time; None where it cannot read them."""
@@ -207,10 +211,11 @@ class Tables:
     def leave_out_damaged(self, name: TableName, run_ids: Collection[str] | None = None) -> bool:
         """Leave damaged files out of what is read of these from now on, and tell of each; whether there are any, and others."""
         files = self.files(name, run_ids)
+        states = {path: self._state(path) for path in files.values()}
         damaged = {path: problem for path in files.values() if (problem := self._problem(path))}
         for path, problem in damaged.items() if len(damaged) < len(files) else ():
             self.name_damaged(path, problem)
-            self._left_out.add(path)
+            self._left_out[path] = states[path]
         return bool(damaged) and len(damaged) < len(files)
 
     def _problem(self, path: str) -> InputError | None:
@@ -338,7 +343,7 @@ class Tables:
         target = f"{self.root}/{relative}"
         record_digest(self._layout, relative, digest_of_file(scratch))
         replace_durably(scratch, Path(target))
-        self._left_out.discard(target)  # what was damaged there is gone
+        self._left_out.pop(target, None)  # what was damaged there is gone
         for above in Path(target).parents[1:3]:  # a process that was stopped may not have synced them
             sync_folder(above)
         return target

@@ -155,6 +155,19 @@ def test_a_process_that_stays_knows_the_digests_of_what_lands_later(
     assert told == [f"left out: {path}: its bytes are not those that were written; see eval-skills store verify"]
 
 
+@pytest.mark.filterwarnings("ignore:left out")
+def test_a_file_that_was_damaged_and_is_restored_counts_again(store: Store, make_result: MakeResult) -> None:
+    for run_id in (GONE, OTHER):
+        journal(store, run_id, make_result(run_id=run_id))
+        land(store, run_id)
+    path = Path(store.tables.files("items")[OTHER])
+    good = path.read_bytes()
+    path.write_bytes(good[:-9])
+    assert store.tables.rows("items", ["run_id"]) == [{"run_id": GONE}]
+    path.write_bytes(good)
+    assert store.tables.rows("items", ["run_id"]) == [{"run_id": GONE}, {"run_id": OTHER}]
+
+
 @pytest.mark.slow
 def test_no_bit_of_a_value_changes_a_figure_silently(store: Store, run_id: str, make_result: MakeResult) -> None:
     """Bits that turn over on a disk, in every column's data: each way of reading, in turn, refuses the file."""
