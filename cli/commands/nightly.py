@@ -152,19 +152,22 @@ def _missing_in_prefect(summary: NightSummary, lost: Unrecorded | None) -> str |
 
 
 def _check(request: NightlyRequest) -> None:
-    """Nothing is evaluated for a night whose plan cannot be made, or whose baseline cannot be read.
+    """Nothing is evaluated for a night whose plan cannot be made, or whose baseline cannot be read or has no tasks.
 
     A baseline that is lost on the way costs its comparison alone: what the night found is kept.
     """
+    from eval_skills.engine.nightly.evidence import without_tasks
     from eval_skills.engine.nightly.plan import plan_night
     from eval_skills.engine.stored_runs.reports import read_source
 
     plan = plan_night(request)
     if plan.baseline is not None:
         try:
-            read_source(plan.baseline, plan.store.path)
+            why_not = without_tasks(read_source(plan.baseline, plan.store.path).reports)
         except UserError as error:
             raise UsageError(f"--baseline: {str(error).removesuffix(', or latest')}") from error
+        if why_not is not None:
+            raise UsageError(f"--baseline: nothing can be compared with {plan.baseline}: {why_not}; name another, or none")
     make_store(plan.store)
 
 

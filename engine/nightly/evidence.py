@@ -12,6 +12,7 @@ from eval_skills.core.diff.model import ReportDiff, SkillDiff
 from eval_skills.core.errors import UserError
 from eval_skills.core.metrics.tasks import Tallies, count_tallies, merge_tallies
 from eval_skills.core.models import SkillCompletionReport
+from eval_skills.core.models.report import MAX_DETAILED_ITEMS
 from eval_skills.core.nightly.comparisons import SKILL_FILES, SKILL_VERSION, judged
 from eval_skills.core.nightly.evidence import POOLED, Night, Rule, SkillNight
 from eval_skills.core.skill_effect.model import SkillEffect
@@ -126,14 +127,24 @@ def _is_compared(evidence: SuiteEvidence) -> bool:
 
 
 def _in_vain(evidence: SuiteEvidence, name: str) -> SuiteEvidence:
-    if all(reference.kind != "baseline" for reference, _ in evidence.diffs):
+    baseline = next((reference for reference, _ in evidence.diffs if reference.kind == "baseline"), None)
+    if baseline is None:
         return evidence  # it could not be read, which is told, or there is nothing to compare with it
     skills = ", ".join(report.skill_key for report in evidence.run.reports)
-    failure = (
-        f"baseline: nothing could be compared with {name}: it does not have {skills} on benchmark "
-        f"{evidence.run.reports[0].benchmark_id}, or every task, or what judges it, changed since; name another, or none"
+    why = without_tasks(baseline.reports) or (
+        f"it does not have {skills} on benchmark {evidence.run.reports[0].benchmark_id}, or every task, or what judges it, "
+        "changed since"
     )
+    failure = f"baseline: nothing could be compared with {name}: {why}; name another, or none"
     return replace(evidence, run=replace(evidence.run, failures=[*evidence.run.failures, failure]))
+
+
+def without_tasks(reports: Iterable[SkillCompletionReport]) -> str | None:
+    """Why no task can be compared with these reports, where they hold figures only; else None."""
+    if any(report.task_results for report in reports):
+        return None
+    whose = f"of runs whose items were deleted (--keep-days), and of runs of more than {MAX_DETAILED_ITEMS:,} items"
+    return f"it holds figures only, as reports {whose} do, and tasks are compared by their items"
 
 
 def _compared(store: Store, run: SuiteRun, history: SuiteHistory, baseline: str | None) -> SuiteEvidence:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,9 @@ import pytest
 import eval_skills.cli.commands.nightly as command
 from eval_skills.cli.prefect_server.loss import Unrecorded
 from eval_skills.core.errors import RunError
-from eval_skills.core.store import Store
+from eval_skills.core.store import Store, prune_items
 from eval_skills.engine.nightly.summary import NightSummary, SuiteOutcome
-from tests.cli.conftest import Place
+from tests.cli.conftest import Place, leave_run
 from tests.tables import each_row
 
 Run = Callable[..., Any]
@@ -55,6 +56,14 @@ def test_p40_what_cannot_be_used_is_refused_in_one_line(run_here: Run, place: Pl
     assert message in result.err
     assert result.err.count("\n") == 1
     assert place.files() == before
+
+
+def test_a_baseline_whose_items_were_deleted_is_refused_before_the_night(run_here: Run, place: Place) -> None:
+    leave_run(place.folder / "eval-store", run_id := "20260101T100000Z-0001")
+    prune_items(Store(place.folder / "eval-store"), before=datetime(2026, 2, 1, tzinfo=UTC), keep=())
+    result = run_here("nightly", "--suites", suites(place), "--baseline", run_id)
+    assert result.code == 2
+    assert result.err.startswith(f"eval-skills: --baseline: nothing can be compared with {run_id}: it holds figures only, ")
 
 
 def test_p60_a_mistake_in_the_file_names_its_place(run_here: Run, place: Place) -> None:

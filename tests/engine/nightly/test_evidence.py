@@ -12,12 +12,14 @@ import pytest
 
 from eval_skills.core.nightly.classification import classify
 from eval_skills.core.nightly.evidence import Classification, NightVerdict
+from eval_skills.core.store import land_reports, prune_items
 from eval_skills.engine.nightly.events import record_night
 from eval_skills.engine.nightly.evidence import SuiteRun
 from eval_skills.engine.nightly.execution import suite_outcome
 from eval_skills.engine.nightly.history import PastNight, SuiteHistory, compared, needed_runs, suite_history
 from eval_skills.engine.nightly.request import Suite
 from eval_skills.engine.nightly.summary import NightSummary, SkillOutcome, SuiteOutcome
+from eval_skills.engine.stored_runs.reports import read_source
 from tests.engine.nightly.made_nights import BROKEN, FINE, SUITE, TASKS, Nights, Outcome, told, verdicts
 
 
@@ -300,6 +302,16 @@ def test_a_baseline_that_nothing_is_compared_with_is_a_failure_of_the_suite(nigh
             assert [each.partition(": it")[0] for each in evidence.run.failures] == [
                 f"baseline: nothing could be compared with {pinned}"
             ]
+
+
+def test_of_a_baseline_whose_items_were_deleted_that_is_said(nights: Nights) -> None:
+    pinned = nights.run(FINE, 1).run_id
+    assert pinned is not None
+    land_reports(nights.store, pinned, None, read_source(pinned, nights.store.path).reports)
+    prune_items(nights.store, before=datetime.now(UTC), keep=())
+    (evidence,) = nights.evidence(nights.run(FINE, 2, SUITE.model_copy(update={"baseline": pinned})))
+    (said,) = evidence.run.failures
+    assert said.startswith(f"baseline: nothing could be compared with {pinned}: it holds figures only, as reports of runs whose ")
 
 
 @pytest.mark.slow
