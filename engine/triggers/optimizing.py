@@ -33,6 +33,7 @@ from eval_skills.core.models.base import Text
 from eval_skills.core.statistics.paired import p_floor
 from eval_skills.core.store.files import write_whole
 from eval_skills.core.triggers import Query, Triggers, as_observed
+from eval_skills.engine.judging.preflight import check_panels_ready
 from eval_skills.engine.skill_effect.arms import Agent
 from eval_skills.engine.triggers.experiment import PreparedTriggers, prepare_triggers
 from eval_skills.scorers.judging import Judges
@@ -173,16 +174,24 @@ async def rewrite(judge: Judge, skill: AgentSkill, tried: Sequence[Candidate]) -
 
 
 @contextmanager
-def asking(skill: AgentSkill, judging: JudgeOptions) -> Iterator[Callable[[Sequence[Candidate]], str]]:
+def asking(
+    skill: AgentSkill, judging: JudgeOptions, tell: Callable[[str], object] = lambda _: None
+) -> Iterator[Callable[[Sequence[Candidate]], str]]:
     """A function that lets the judging model of these options rewrite the description; it has an event loop of its own.
 
+    The model is asked for one token first (see `check_panels_ready`), before an agent is paid for; `tell` is called with remarks.
+
     Raises:
-        ConfigError: no model is named, or its key is not set.
+        ConfigError: no model is named.
+        UsageError: it cannot be asked, as without its key.
+        RunError: it cannot be reached now.
     """
     judges = Judges(judging)
     judge = judges.judge()
     with asyncio.Runner() as runner:
         try:
+            for remark in runner.run(check_panels_ready(judges, [(None,)], "nothing was asked")):
+                tell(remark)
             yield lambda tried: runner.run(rewrite(judge, skill, tried))
         finally:
             runner.run(judges.close())

@@ -180,7 +180,7 @@ def _optimize(
         halves(read_queries(queries_of(source, queries))),
     )
     judging = JudgeOptions(**{name: getattr(request, name) for name in JudgeOptions.model_fields})
-    with asking(read_agent_skill(source), judging) as ask:
+    with asking(read_agent_skill(source), judging, current().remark) as ask:
         if (futile := too_few_to_prove(setting.halves.held_out)) is not None:
             current().remark(futile)
         found = optimize(setting, rounds, ask, lambda prepared: _measured(request, prepared), _tell)

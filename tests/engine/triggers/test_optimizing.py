@@ -6,9 +6,19 @@ import pytest
 from pydantic import ValidationError
 
 from eval_skills.agent_skills.folder import read_agent_skill
-from eval_skills.core.errors import InputError
+from eval_skills.core.config import LlmSettings
+from eval_skills.core.config.judging import JudgeOptions
+from eval_skills.core.errors import ConfigError, InputError, UsageError
 from eval_skills.core.triggers import Query
-from eval_skills.engine.triggers.optimizing import Rewritten, halves, rewritten_copy, too_few_to_prove, with_description
+from eval_skills.engine.triggers.optimizing import (
+    Rewritten,
+    asking,
+    halves,
+    rewritten_copy,
+    too_few_to_prove,
+    with_description,
+)
+from eval_skills.scorers.judging.judge import Judge
 
 
 def queries(wanted: int, unwanted: int) -> list[Query]:
@@ -97,3 +107,18 @@ def test_a_reply_is_a_text_that_can_be_read(given: str, kept: str | None) -> Non
 def test_too_few_held_out_queries_are_named_before_anything_is_asked(wanted: int, unwanted: int, futile: bool) -> None:
     held_out = halves(queries(wanted, unwanted)).held_out
     assert (too_few_to_prove(held_out) is not None) is futile, len(held_out)
+
+
+def test_a_model_that_cannot_be_asked_is_refused_before_an_agent_is_paid_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def without_a_key(_: Judge) -> None:
+        raise ConfigError("openai/some-model needs a key")
+
+    monkeypatch.setattr(Judge, "check_answers", without_a_key)
+    (tmp_path / "csv").mkdir()
+    (tmp_path / "csv" / "SKILL.md").write_text("---\nname: csv\ndescription: Old.\n---\n")
+    skill = read_agent_skill(tmp_path / "csv")
+    judging = JudgeOptions(llm=LlmSettings(model="openai/some-model"))
+    with pytest.raises(UsageError, match="openai/some-model needs a key"), asking(skill, judging):
+        pytest.fail("it was not refused")
