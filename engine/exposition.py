@@ -181,7 +181,7 @@ def _of_monitors(store: Store, files: list[Path]) -> Iterator[Metric]:
     samples = GaugeMetricFamily("eval_skills_monitor_samples", "Samples in the window, by result", labels=(*labels, "result"))
     ratio = GaugeMetricFamily("eval_skills_monitor_pass_ratio", "Share of the window that passed", labels=labels)
     latency = GaugeMetricFamily("eval_skills_monitor_latency_seconds", "Latency in the window", labels=(*labels, "quantile"))
-    moment = GaugeMetricFamily("eval_skills_monitor_timestamp_seconds", "When the last batch was judged", labels=labels)
+    moment = GaugeMetricFamily("eval_skills_monitor_timestamp_seconds", "When a sample was last judged", labels=labels)
     latencies = _sampled_latencies(store) if files else {}
     moments = []
     for file in files:
@@ -197,10 +197,18 @@ def _of_monitors(store: Store, files: list[Path]) -> Iterator[Metric]:
         known = _latencies_in(state, latencies)
         for quantile in QUANTILES:
             _add(latency, [*names, quantile], _nearest_rank(known, float(quantile)))
-        moments.append(file.stat().st_mtime)
-        _add(moment, names, moments[-1])
+        if (judged := _last_judged(state, file)) is not None:
+            moments.append(judged)
+            _add(moment, names, judged)
     yield from (status, samples, ratio, latency, moment)
     yield _success("monitor", max(moments, default=None))
+
+
+def _last_judged(state: MonitorState, file: Path) -> float | None:
+    """When a sample was last judged, as a Unix time; of a state of an earlier version, when that was last written."""
+    if state.judged_at is None:
+        return file.stat().st_mtime if state.window else None
+    return _seconds(state.judged_at)
 
 
 def _results(state: MonitorState) -> dict[str, int]:

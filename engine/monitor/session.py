@@ -91,7 +91,7 @@ class MonitorSession:
             raise
         self._saved = found or MonitorState(monitor_id=self.monitor_id, log=self.request.log)
         self.health = HealthMonitor(self.request.rule, self._saved.samples, self._saved.announced)
-        self._last_record = self._saved.last_record
+        self._last_record, self._judged_at = self._saved.last_record, self._saved.judged_at
         known = self._saved.files
         self.reader = LogReader(Path(self.request.log), self._records, known, knows_rotated=self._saved.knows_rotated)
         return self
@@ -157,6 +157,7 @@ class MonitorSession:
             announce(change)
         self._counts.sampled += len(rows)
         self._counts.changes += len(changes)
+        self._judged_at = now if samples else self._judged_at
         self._counts.last_changes.extend(changes)
         self._save()
         self._judged_last = batch
@@ -271,6 +272,7 @@ class MonitorSession:
             window=window_of(self.health.samples),
             announced=self.health.announced,
             last_record=self._last_record,
+            judged_at=self._judged_at,
             too_little=self._too_little,
         )
         write_state(self._file, self._saved)

@@ -37,8 +37,8 @@ class MonitorState(Model):
     """What the next call needs. `pending` is the batch that was about to land, until it is known that it has.
 
     `knows_rotated`: `files` also holds what the log had been rotated to before the first call. `last_record`: when the file of
-    the last new record was last written to; None where there was none since an earlier version wrote this. `too_little` is that
-    of `MonitorSummary`.
+    the last new record was last written to; None where there was none since an earlier version wrote this. `judged_at`: when a
+    sample was last judged; None as for `last_record`. `too_little` is that of `MonitorSummary`.
     """
 
     monitor_id: str
@@ -49,6 +49,7 @@ class MonitorState(Model):
     announced: HealthStatus = "insufficient_data"
     pending: str | None = None
     last_record: AwareDatetime | None = Field(default=None, strict=False)
+    judged_at: AwareDatetime | None = Field(default=None, strict=False)
     too_little: bool = False
 
     @property

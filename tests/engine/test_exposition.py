@@ -149,7 +149,11 @@ def test_the_window_of_each_monitor(scrape: Scrape, store: Store) -> None:
     assert [found[f'eval_skills_monitor_samples{{{names},result="{each}"}}'] for each in ("pass", "fail", "error")] == [1, 1, 1]
     assert found[f'eval_skills_monitor_latency_seconds{{{names},quantile="0.99"}}'] == 0.3  # of the window, not of all samples
     assert found[f"eval_skills_monitor_pass_ratio{{{names}}}"] == pytest.approx(1 / 3)
-    assert found["eval_skills_monitor_last_success_timestamp_seconds"] == file.stat().st_mtime
+    assert found["eval_skills_monitor_last_success_timestamp_seconds"] == file.stat().st_mtime  # of a state of an earlier version
+    write_state(file, state.model_copy(update={"judged_at": AT}))
+    found = scrape()
+    assert found[f"eval_skills_monitor_timestamp_seconds{{{names}}}"] == AT.timestamp()
+    assert found["eval_skills_monitor_last_success_timestamp_seconds"] == AT.timestamp()
 
 
 def test_the_latencies_of_interactions_that_share_an_id(scrape: Scrape, store: Store) -> None:

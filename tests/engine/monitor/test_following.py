@@ -12,6 +12,7 @@ import pytest
 from eval_skills.core.store import Store
 from eval_skills.engine.monitor.request import MonitorRequest
 from eval_skills.engine.monitor.session import MonitorSession
+from eval_skills.engine.monitor.state import MonitorState, read_state, state_file
 from tests.engine.monitor.monitored_log import ids, monitor, record, write
 
 
@@ -84,6 +85,30 @@ class TestFollowing:
             with pytest.raises(KeyboardInterrupt):
                 next(batches)
         assert ids(store) == ["i1"]
+
+    def test_records_that_cannot_be_used_leave_the_moment_of_the_last_judgement(self, log: Path, store: Store) -> None:
+        """Metrics say it; an agent that crashes before it answers must not look watched."""
+        write(log, *map(record, range(3)))
+        request = MonitorRequest(log=str(log), store=store.path, rate=1.0, follow=True, interval_s=0.01)
+        saved: list[MonitorState] = []
+
+        def looked(_: float) -> None:
+            found = read_state(state_file(store, session.monitor_id))
+            assert found is not None
+            saved.append(found)
+            write(log, '{"id": "broken')
+            if len(saved) == 2:
+                raise KeyboardInterrupt
+
+        with MonitorSession(request) as session:
+            batches = session.batches(wait=looked)
+            session.judge(next(batches), lambda change: None)
+            with pytest.raises(KeyboardInterrupt):
+                next(batches)
+        first, second = saved
+        assert first.files != second.files
+        assert first.judged_at is not None
+        assert second.judged_at == first.judged_at
 
 
 MEASURED = """
