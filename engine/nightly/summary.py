@@ -231,7 +231,8 @@ class NightSummary:
         news += [f"{len(self.left_open)} could not be judged"] if self.left_open else []
         news += [f"{len(self.gone)} gone"] if self.gone else []
         news += [f"effect in {name}: {' and '.join(reasons)}" for name, reasons in self.effect_failures.items()]
-        news += [f"{count} {verdict}" for verdict in SHOWN if (count := self.counts[verdict])]
+        counts = self.counts - Counter(skill.classification.verdict for skill in self.left_open)  # each skill once
+        news += [f"{count} {verdict}" for verdict in SHOWN if (count := counts[verdict])]
         head = f"{ran} of {plural(len(self.suites), 'suite')} ran, {plural(skills, 'skill')}"
         quiet = "nothing to compare with yet" if set(self.counts) <= {"new"} else "no news"
         lost = f"; {plural(self.without_verdict, 'item')} without a verdict" if self.without_verdict else ""

@@ -163,7 +163,9 @@ def test_items_of_a_skill_that_could_not_be_reached_are_without_a_verdict() -> N
 
 def test_what_could_not_be_judged_is_told() -> None:
     open_ = replace(outcome("adder", 0), classification=Classification(verdict="suspect", explanation="open", left_open=True))
-    (event,) = events_of(night(open_))
+    told = night(open_)
+    assert told.line == "1 of 1 suite ran, 1 skill: 1 could not be judged"
+    (event,) = events_of(told)
     assert (event.name, event.payload["skill"]) == (NOT_JUDGED, "adder@1.0.0")
     summary = open_.report.summary
     outage = summary.model_copy(update={"missing_items": summary.items, "judged_completion_rate": None})
