@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import threading
 from contextvars import copy_context
@@ -167,7 +166,7 @@ def _answer(store: Store, statement: str, of_runs: Collection[str] | None) -> pa
                 return _executed(connection, store, statement, sources)
             except (duckdb.Error, pa.ArrowException, OSError):
                 listed = (path for source in sources.values() for path in source.files.values())
-                if (gone := next((path for path in listed if not os.path.exists(path)), None)) is None:
+                if (gone := next(filter(store.tables.is_another, listed), None)) is None:
                     raise
                 raise DeletedError(f"{DELETED}; call again", source=gone) from None
 

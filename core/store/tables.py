@@ -133,6 +133,14 @@ class Tables:
         self._well[path] = state
         return True
 
+    def is_another(self, path: str) -> bool:
+        """Whether a file is gone, or is another one than when `sound_files` looked at it."""
+        try:
+            found = os.stat(path)
+        except OSError:
+            return True
+        return self._well.get(path) != (found.st_size, found.st_mtime_ns)
+
     def has_digest(self, path: str) -> bool:
         """Whether it was written down with which bytes a file has landed, so that `sound_files` has compared these."""
         return self.relative(path) in self.known_digests()

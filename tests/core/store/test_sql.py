@@ -3,12 +3,13 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from eval_skills.core.errors import UsageError
 from eval_skills.core.models import ItemResult, SkillCompletionReport
-from eval_skills.core.store import Journal, Manifest, Store, land, land_reports, write_manifest
+from eval_skills.core.store import Journal, Manifest, Store, land, land_reports, sql, write_manifest
 from eval_skills.core.store.sql import VIEWS
 from tests.tables import each_row
 
@@ -75,6 +76,27 @@ def test_a_view_of_an_empty_store_has_its_columns(store: Store, name: str) -> No
 @each_row("statement", ["DESCRIBE items", "SUMMARIZE items", "VALUES (1)", "WITH a AS (SELECT 1) FROM a", "FROM items;"])
 def test_every_form_of_reading_is_a_query(landed: Store, statement: str) -> None:
     assert len(landed.query(statement)) >= 1
+
+
+def test_reports_that_are_landing_anew_are_waited_for(
+    store: Store, monkeypatch: pytest.MonkeyPatch, make_report: Callable[..., SkillCompletionReport]
+) -> None:
+    """Landing a run that was resumed deletes its reports before it writes the new ones."""
+    path = Path(land_reports(store, RUN, None, [make_report()]))
+    executed, times = sql._executed, list[int]()
+
+    def landing_anew(*given: Any) -> Any:
+        times.append(1)
+        reports = path.read_bytes()
+        if len(times) == 1:
+            path.unlink()
+        try:
+            return executed(*given)
+        finally:
+            path.write_bytes(reports)
+
+    monkeypatch.setattr(sql, "_executed", landing_anew)
+    assert (len(store.query("SELECT * FROM reports")), len(times)) == (1, 2)
 
 
 def test_all_views_are_listed(store: Store) -> None:
