@@ -20,7 +20,8 @@ def items_of(site: Site, run_id: str) -> RunItems:
         NoSuchPageError: the store has no such run or none of its items, or it is not in the export.
         UserError: it cannot be read.
     """
-    from eval_skills.engine.stored_runs.items import NoItemsError, run_items
+    from eval_skills.engine.stored_runs.items import run_items
+    from eval_skills.engine.stored_runs.reports import NoItemsError
 
     site.check_run(run_id)
     try:

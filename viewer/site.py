@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
@@ -67,7 +68,7 @@ class Site:
             *map(names.run_page, runs),
             *map(names.labels_file, runs),
             *(page for run_id in runs for page in self._answers(run_id)),
-            *self._experiments(runs),
+            *self.experiments(),
             *(names.comparison_page(before, after) for before, after in combinations(runs, 2)),
             *map(names.skill_page, sorted(set(self.skills()))),
         ]
@@ -89,12 +90,16 @@ class Site:
         tasks = [names.task_page(run_id, *each) for each in found.tasks_by_page.values()]
         return [*tasks, *(names.item_page(run_id, *each) for each in found.items_by_page.values())]
 
-    def _experiments(self, runs: list[str]) -> list[str]:
-        """The pages of those runs that are experiments with Agent Skills."""
-        rows = self.store.tables.rows("reports", ["run_id", "benchmark_id", "effect_arm"], runs)
+    def experiments(self) -> list[str]:
+        """The pages of experiments with Agent Skills whose items are there. Runs of `triggers --optimize` that compare two
+        descriptions have none: they have no figures of their own.
+        """
+        there = self.store.tables.files("items", self.chosen)
+        rows = self.store.tables.rows("reports", ["run_id", "benchmark_id", "effect_arm"], list(there))
         effects = {row["run_id"] for row in rows if row["effect_arm"] is not None}
-        triggers = {row["run_id"] for row in rows if row["benchmark_id"] == "triggers"}
-        return [*map(names.effect_page, sorted(effects)), *map(names.triggers_page, sorted(triggers))]
+        triggers = Counter(row["run_id"] for row in rows if row["benchmark_id"] == "triggers")
+        alone = (run_id for run_id, agents in triggers.items() if agents == 1)
+        return [*map(names.effect_page, sorted(effects)), *map(names.triggers_page, sorted(alone))]
 
     def limited(self, table: Table) -> Table:
         """The table with the chosen runs alone, where its statement has a place for that."""

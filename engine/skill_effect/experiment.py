@@ -24,7 +24,7 @@ from eval_skills.core.store.manifest import EXPERIMENT, Manifest
 from eval_skills.core.text import first_of
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.skill_effect.arms import Agent, Arms, make_arms
-from eval_skills.engine.stored_runs.reports import read_source
+from eval_skills.engine.stored_runs.reports import check_items, read_source
 from eval_skills.engine.stored_runs.run_ids import resolve_run_id
 
 _NOT_ASKED = frozenset({"id", "name", "description", "metadata", "tags", "weight"})
@@ -201,11 +201,12 @@ def stored_effect(store: str, given: str) -> tuple[SkillEffect, list[str]]:
 
     Raises:
         UsageError: there is no such run, it has no arms, or it is unfinished and an arm has no item yet.
-        InputError: it has no items any more.
+        NoItemsError: it has no items any more.
     """
     run_id = resolve_run_id(Store(store), given, "no experiment to show")
     experiment = experiment_of(Store(store), run_id)
     source = read_source(run_id, store)
+    check_items(source, "an effect is")
     missing = {*experiment.arms.values()} - {report.skill_key for report in source.reports}
     if source.unfinished is not None and missing:
         raise UsageError(f"{source.unfinished}; of {first_of(sorted(missing), 3)} nothing is known yet")

@@ -8,14 +8,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from eval_skills.core.differences import Difference, difference_of
-from eval_skills.core.errors import InputError, UsageError
+from eval_skills.core.errors import UsageError
 from eval_skills.core.models import EvalTask, ItemResult, TaskResult
 from eval_skills.core.store.retention import pruned_words
 from eval_skills.core.text import first_of, nearest, plural, skill_key_of
 from eval_skills.core.viewer_pages import key_of
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.stored_runs.provenance import asked_words, option_words
-from eval_skills.engine.stored_runs.reports import benchmark_at_the_time, recorded_request
+from eval_skills.engine.stored_runs.reports import NoItemsError, benchmark_at_the_time, recorded_request
 from eval_skills.engine.stored_runs.run_ids import resolve_run_id
 
 if TYPE_CHECKING:
@@ -126,10 +126,6 @@ class RunItems:
             return None
         words = ["eval-skills", "eval", "--skills", skill.path, *asked_words(request), "--filter", f"id={item.result.task_id}"]
         return [*words, *option_words(request), *(["--store", request.store] if request.store else [])]
-
-
-class NoItemsError(InputError):
-    """A run has no items: they were pruned, or none has finished."""
 
 
 def run_items(store: Store, given: str) -> RunItems:

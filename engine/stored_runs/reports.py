@@ -125,6 +125,21 @@ class ReportSource:
         return {name: ", ".join(dict.fromkeys(values)) for name, values in found.items() if values}
 
 
+class NoItemsError(InputError):
+    """A run has no items: they were pruned, or none has finished; or its reports hold none."""
+
+
+def check_items(source: ReportSource, what: str) -> None:
+    """Refuse reports that hold figures only, of which `what` cannot be computed.
+
+    Raises:
+        NoItemsError: there is no item in them.
+    """
+    if not any(report.task_results for report in source.reports):
+        why = source.remarks[0] if source.remarks else f"the reports of {source.name} hold figures only"
+        raise NoItemsError(f"{why}; {what} computed from items")
+
+
 def read_source(given: str, store: str) -> ReportSource:
     """The reports of a JSON report file, of the run with this id in `store`, or of ``latest``, the run that started last.
 

@@ -20,7 +20,7 @@ from eval_skills.core.store.manifest import TRIGGERS
 from eval_skills.core.triggers import Query, Triggers, trigger_rates
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.skill_effect.arms import Agent, make_arms
-from eval_skills.engine.stored_runs.reports import read_source
+from eval_skills.engine.stored_runs.reports import check_items, read_source
 from eval_skills.engine.stored_runs.run_ids import resolve_run_id
 
 
@@ -178,10 +178,11 @@ def stored_triggers(store: str, given: str) -> tuple[Triggers, list[str]]:
 
     Raises:
         UsageError: there is no such run, or it asked no queries.
-        InputError: it has no items any more.
+        NoItemsError: it has no items any more.
     """
     run_id = resolve_run_id(Store(store), given, "no queries to show")
     experiment = trigger_experiment_of(Store(store), run_id)
     source = read_source(run_id, store)
+    check_items(source, "what was loaded is")
     planned = Store(store).manifest(run_id).planned_items // len(experiment.queries)
     return triggers_of_reports(experiment, source.reports, run_id, planned=planned), source.remarks

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 from eval_skills.core.errors import UsageError
 from eval_skills.core.viewer_pages import NoSuchPageError, effect_page, run_page, triggers_page
 from eval_skills.engine.skill_effect.experiment import stored_effect
+from eval_skills.engine.stored_runs.reports import NoItemsError
 from eval_skills.engine.triggers.experiment import stored_triggers
 from eval_skills.reporting.skill_effect import document as effect_document
 from eval_skills.reporting.triggers import document as triggers_document
@@ -67,6 +68,9 @@ TRIGGERS = Table(
 def agent_skills_page(site: Site) -> str:
     """The list of all experiments as text."""
     payloads = [site.limited(table).payload(site.store) for table in (EFFECTS, TRIGGERS)]
+    pages = set(site.experiments())
+    for row in (row for payload in payloads for row in payload["links"]):
+        row[0] = row[0] if row[0] in pages else None
     facts = {"Store": site.title, "Experiments": f"{sum(len(each['rows']) for each in payloads):,}"}
     return TablesPage(title=HERE, tables=payloads, facts=facts).render(site.navigation(HERE))
 
@@ -87,12 +91,12 @@ def _found(site: Site, run_id: str, stored: Callable[[str, str], tuple[Experimen
     """What an experiment found, as `stored` reads it from the store.
 
     Raises:
-        NoSuchPageError: the run is not an experiment of this kind, or not shown here.
+        NoSuchPageError: the run is not an experiment of this kind, has no items, or is not shown here.
         UserError: it cannot be read.
     """
     site.check_run(run_id)
     try:
         found, _ = stored(site.store.path, run_id)
-    except UsageError as error:
+    except (UsageError, NoItemsError) as error:
         raise NoSuchPageError(str(error)) from None
     return found

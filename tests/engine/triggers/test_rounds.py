@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -12,11 +13,19 @@ import pytest
 from eval_skills.agent_skills.folder import read_agent_skill
 from eval_skills.core.errors import InputError, JudgeError
 from eval_skills.core.skills import load_skill
+from eval_skills.core.store import Store, prune_items
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.evaluation.in_process import evaluate_in_process
 from eval_skills.engine.evaluation.plan import make_plan
 from eval_skills.engine.skill_effect.arms import Agent
-from eval_skills.engine.triggers.experiment import PreparedTriggers, as_evaluation, read_queries, triggers_of_reports
+from eval_skills.engine.stored_runs.reports import NoItemsError
+from eval_skills.engine.triggers.experiment import (
+    PreparedTriggers,
+    as_evaluation,
+    read_queries,
+    stored_triggers,
+    triggers_of_reports,
+)
 from eval_skills.engine.triggers.optimizing import Candidate, Halves, Measured, Optimized, Setting, halves, keep, optimize
 
 AGENT = """
@@ -149,3 +158,12 @@ def test_a_description_that_has_changed_meanwhile_is_not_replaced(setting: Setti
     with pytest.raises(InputError, match="its description has changed since the run began, so it was left as it is"):
         keep(setting.source, "Did things.", GOOD)
     assert (setting.source / "SKILL.md").read_bytes() == before
+
+
+def test_of_a_run_whose_items_were_deleted_that_is_said_and_not_that_it_was_not_made(small: Setting) -> None:
+    (run_id,) = rounds(small, []).runs
+    store = Store(small.root / "store")
+    assert stored_triggers(store.path, run_id)[0].queries
+    prune_items(store, before=datetime.now(UTC) + timedelta(days=1), keep=())
+    with pytest.raises(NoItemsError, match=r"its items were deleted on .*; what was loaded is computed from items"):
+        stored_triggers(store.path, run_id)
