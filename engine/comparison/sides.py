@@ -9,6 +9,7 @@ from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.models import ItemResult
 from eval_skills.core.models.report import MISSING_KINDS
 from eval_skills.core.store import Store, results_of
+from eval_skills.core.store.retention import pruned_words
 from eval_skills.core.text import nearest
 from eval_skills.engine.comparison.request import CompareRequest
 from eval_skills.engine.rescoring.plan import has_answer
@@ -49,7 +50,9 @@ def _items(store: Store, given: str) -> tuple[str, list[ItemResult], set[tuple[s
     run_id = resolve_run_id(store, given, "nothing to compare")
     table = store.item_table(run_id)
     if not table.num_rows:
-        raise InputError(f"run {run_id} has no finished item yet; continue with --resume {run_id}", source=store.path)
+        unfinished = f"run {run_id} has no finished item yet; continue with --resume {run_id}"
+        why = f"{pruned}: no answers to compare" if (pruned := pruned_words(store, run_id)) else unfinished
+        raise InputError(why, source=store.path)
     results = results_of(table)
     cut = {each.key for each, was_cut in zip(results, table["output_truncated"].to_pylist(), strict=True) if was_cut}
     return run_id, results, cut

@@ -17,6 +17,7 @@ from eval_skills.core.models.report import MISSING_KINDS
 from eval_skills.core.statistics.paired import smallest_effect
 from eval_skills.core.statistics.planning import DRAWS, SIGNIFICANCE, Counts, TaskChances, gate_rate, power
 from eval_skills.core.store import Store
+from eval_skills.core.store.retention import pruned_words
 from eval_skills.engine.stored_runs.run_ids import resolve_run_id
 
 TASKS, RUNS = (10, 20, 50, 100, 200), (1, 3, 5, 10)
@@ -133,7 +134,8 @@ def read_sample(store: Store, given: str) -> StoredSample:
     items = store.item_table(run_id).select([*_COLUMNS, *_TOKENS]).to_pandas()
     judged = items[~items["error_kind"].isin(MISSING_KINDS)]
     if judged.empty:
-        raise UsageError(f"run {run_id} has no item with a verdict; plan from another run, or give --base-rate and --flakiness")
+        why = pruned_words(store, run_id) or f"run {run_id} has no item with a verdict"
+        raise UsageError(f"{why}; plan from another run, or give --base-rate and --flakiness")
     skills = [_counts(of_skill) for _, of_skill in judged.groupby(["skill_id", "skill_version"])]
     paid = items[["cost_usd", "judge_cost_usd"]].sum(axis=1, min_count=1)
     tokens = items[list(_TOKENS)].sum(axis=1, min_count=1)

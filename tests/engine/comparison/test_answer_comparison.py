@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,12 +17,14 @@ from eval_skills.core.errors import InputError, RunError, UsageError, UserError
 from eval_skills.core.judging.pairs import Preference
 from eval_skills.core.judging.preferences import win_rates
 from eval_skills.core.llm import load
-from eval_skills.core.store import Store
+from eval_skills.core.store import Store, prune_items
 from eval_skills.engine.comparison.compare import AnswerComparison
 from eval_skills.engine.comparison.pairs import ComparisonPlan, plan_comparison
 from eval_skills.engine.comparison.request import CompareRequest
+from eval_skills.engine.comparison.sides import sides_of
 from eval_skills.engine.comparison.summary import ComparisonSummary
 from eval_skills.scorers.judging.budget import Spending
+from tests.cli.conftest import leave_run
 from tests.engine.comparison.compared import compare
 from tests.scripted_model import Asked, Says, ScriptedModel, failure
 
@@ -417,3 +420,11 @@ def test_the_criteria_of_several_judges_count_without_what_is_not_wanted(
     (tmp_path / "tasks.json").write_text(json.dumps([task]))
     made = plan(landed_run({"t": "right"}), landed_run({"t": "wrong"}))
     assert made.pairs[0].comparing.criteria == "Be kind.\nBe short."
+
+
+def test_a_run_whose_items_were_deleted_is_not_to_be_continued(tmp_path: Path) -> None:
+    leave_run(tmp_path, run_id := "20260101T100000Z-0001")
+    store = Store(tmp_path)
+    prune_items(store, before=datetime(2026, 2, 1, tzinfo=UTC), keep=())
+    with pytest.raises(InputError, match=r"its items were deleted on .*: no answers to compare$"):
+        sides_of(store, CompareRequest(run_a=run_id, run_b=run_id))

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from eval_skills.core.errors import UsageError
 from eval_skills.core.statistics.planning import Counts
-from eval_skills.engine.planning.plan import Budget, StoredSample, make_plan
+from eval_skills.core.store import Store, prune_items
+from eval_skills.engine.planning.plan import Budget, StoredSample, make_plan, read_sample
+from tests.cli.conftest import leave_run
 
 SAMPLE = StoredSample("r", [Counts(np.array([3, 3, 2, 0] * 5), np.full(20, 3))], latency_s=2.0, cost_usd=0.01, tokens=None)
 
@@ -70,3 +75,11 @@ def test_what_nobody_said_is_assumed_and_named() -> None:
 def test_p40_nonsense_is_refused(options: dict[str, float], says: str) -> None:
     with pytest.raises(UsageError, match=says):
         make_plan(**({"effect": 0.1, "target": 0.8, "skills": 1, "sample": None} | options))  # type: ignore[arg-type]
+
+
+def test_a_run_whose_items_were_deleted_is_named_as_one(tmp_path: Path) -> None:
+    leave_run(tmp_path, run_id := "20260101T100000Z-0001")
+    store = Store(tmp_path)
+    prune_items(store, before=datetime(2026, 2, 1, tzinfo=UTC), keep=())
+    with pytest.raises(UsageError, match=r"its items were deleted on .*; plan from another run"):
+        read_sample(store, run_id)
