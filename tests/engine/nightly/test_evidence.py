@@ -13,6 +13,7 @@ import pytest
 from eval_skills.core.nightly.classification import classify
 from eval_skills.core.nightly.evidence import Classification, NightVerdict
 from eval_skills.core.store import land_reports, prune_items
+from eval_skills.core.store.digests import DIGESTS_FILE
 from eval_skills.engine.nightly.events import record_night
 from eval_skills.engine.nightly.evidence import SuiteRun
 from eval_skills.engine.nightly.execution import suite_outcome
@@ -369,6 +370,7 @@ def test_nights_of_earlier_versions_are_read_skill_by_skill(nights: Nights) -> N
     table = pq.ParquetFile(path).read().drop_columns(["rule", "began_night_id", "changed", "judge"])
     table = table.set_column(table.column_names.index("good"), "good", pa.array([False]))  # a neighbour had regressed
     pq.write_table(table, path)
+    (nights.store.layout.root / DIGESTS_FILE).unlink()  # an older version wrote none
     second = nights.night(FINE)
     assert (verdicts(second), second.last_good) == (["steady"], first.run_id)
 
