@@ -143,6 +143,8 @@ def _run(request: MonitorRequest, gate: MonitorGate, judging: JudgeFlags) -> int
     task = check_monitor(request)  # before a server is started for nothing
     for remark in unused_judge_options(judging, task.scorings) if task.scorings else ():  # else the log itself says how to score
         current().remark(remark)
+    if gate.is_asked and request.follow and request.idle_stop_s is None:
+        current().remark("the gate is judged at the end: --follow only comes to one if --idle-stop SECONDS is given, too")
     summary = _watched(request)
     why_not = gate.why_not(summary, datetime.now(UTC))
     show_monitor(summary, gate, why_not)

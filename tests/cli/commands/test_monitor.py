@@ -200,6 +200,7 @@ def test_what_it_follows_is_served_to_prometheus(place: Any, server_url: str) ->
     place.environ["PREFECT_API_URL"] = server_url
     place.write("log.jsonl", LINE)
     words = ("--rate", "1", "--min-sample", "1", "--window", "1", "--follow", "--interval", "0.1", "--metrics-port", str(port))
+    words = (*words, "--fail-on", "critical")
     wanted = re.compile(r'eval_skills_monitor_status\{log="log.jsonl",monitor="\w+",status="healthy"\} 1')
     process, text, end = place.begin("monitor", "log.jsonl", *words), "", time.monotonic() + 120
     try:
@@ -211,4 +212,5 @@ def test_what_it_follows_is_served_to_prometheus(place: Any, server_url: str) ->
             time.sleep(0.05)
     finally:
         process.kill()
-        process.output(timeout=60)
+        _, _, err = process.output(timeout=60)
+    assert "the gate is judged at the end: --follow only comes to one if --idle-stop SECONDS is given, too" in err
