@@ -199,8 +199,8 @@ def test_what_it_follows_is_served_to_prometheus(place: Any, server_url: str) ->
         port = probe.getsockname()[1]
     place.environ["PREFECT_API_URL"] = server_url
     place.write("log.jsonl", LINE)
-    words = ("--rate", "1", "--min-sample", "1", "--window", "1", "--follow", "--interval", "0.1", "--metrics-port", str(port))
-    words = (*words, "--fail-on", "critical")
+    window = ("--rate", "1", "--min-sample", "1", "--window", "1", "--fail-on", "critical")
+    words = (*window, "--follow", "--interval", "0.1", "--metrics-port", str(port))
     wanted = re.compile(r'eval_skills_monitor_status\{log="log.jsonl",monitor="\w+",status="healthy"\} 1')
     process, text, end = place.begin("monitor", "log.jsonl", *words), "", time.monotonic() + 120
     try:
