@@ -8,7 +8,10 @@ from contextlib import contextmanager
 from functools import wraps
 from typing import Any
 
+import pytest
+
 Test = Callable[..., Any]
+_PARAM = type(pytest.param())
 
 
 def each_row(names: str | tuple[str, ...], rows: Iterable[Any], *, ids: Callable[[Any], str] = repr) -> Callable[[Test], Test]:
@@ -63,7 +66,7 @@ def _report(failed: list[Exception], rows: int) -> None:
 
 
 def _named(row: Any, single: bool, ids: Callable[[Any], str]) -> tuple[str, tuple[Any, ...]]:
-    if hasattr(row, "marks"):
+    if isinstance(row, _PARAM):
         assert not row.marks, "a row of a table has no marks: it is not a test"
         return str(row.id or row.values), tuple(row.values)
     values = (row,) if single else tuple(row)

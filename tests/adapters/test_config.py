@@ -30,7 +30,7 @@ def test_every_option_is_known_under_both_spellings_and_documented_by_its_model(
             assert getattr(read_config(model, skill({spelling: value} if value is not None else {})), name) == value
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("model", "config", "message"),
     [
         pytest.param(

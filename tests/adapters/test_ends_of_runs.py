@@ -23,6 +23,7 @@ from eval_skills.core.models import Skill, SkillResponse
 from eval_skills.scorers.tools.calls import unknown_calls
 from tests.adapters.programs import PATIENCE_S
 from tests.adapters.skills import make_skill
+from tests.tables import each_row
 
 ENDING = """
 def finish(end):
@@ -483,7 +484,7 @@ async def test_callbacks_never_say_that_a_chain_called_nothing(tmp_path: Path) -
     assert (found.tool_calls, found.messages) == (None, None)
 
 
-@pytest.mark.parametrize("status", [401, 404, 429, 503])
+@each_row("status", [401, 404, 429, 503])
 def test_no_status_says_that_nothing_was_called(status: int) -> None:
     """An agent whose own model refuses it in the middle of its run passes that status on."""
     error = status_error(status, {}, "", "http://127.0.0.1/")

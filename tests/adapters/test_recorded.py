@@ -36,7 +36,7 @@ def line(**fields: Any) -> bytes:
     return json.dumps({"taskId": "a"} | fields).encode()
 
 
-@pytest.mark.parametrize(
+@each_row(
     "fields",
     [
         pytest.param(ANSWER, id="camel"),
@@ -52,7 +52,7 @@ def test_both_spellings_and_a_nested_envelope_say_the_same(fields: dict[str, Any
     assert read.answer == READ
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("usage", "tokens"),
     [
         pytest.param({"prompt_tokens": 5, "completion_tokens": 2, "total_tokens": 7}, (5, 2), id="openai-chat"),
@@ -96,7 +96,7 @@ def test_without_an_output_the_models_last_message_is_the_answer() -> None:
     assert read_recorded(line(messages=messages, output=7), "f:1").answer.output == 7
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("fields", "key"),
     [
         pytest.param({"skill": "trip"}, "trip", id="id"),
@@ -109,7 +109,7 @@ def test_the_skill_has_a_key_or_parts(fields: dict[str, Any], key: str) -> None:
     assert read_recorded(line(output=1, **fields), "f:1").skill_key == key
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("error", "kind"),
     [
         pytest.param("boom", SkillError, id="text"),
@@ -193,7 +193,7 @@ def test_only_the_models_message_is_an_answer(messages: list[dict[str, Any]], sa
     assert read_recorded(line(messages=messages, output=4), "f:1").failure is None
 
 
-@pytest.mark.parametrize(
+@each_row(
     "message",
     [
         pytest.param({"role": "assistant", "content": None, "refusal": "I cannot."}, id="chat"),

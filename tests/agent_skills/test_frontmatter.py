@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from eval_skills.agent_skills.frontmatter import parse_skill_text
 from eval_skills.agent_skills.skill_text import Fields, Items, Place, Scalar, SkillText
+from tests.tables import each_row
 
 GOOD = "---\nname: pdf\ndescription: Reads PDF files. Use when a PDF is given.\n---\n# PDF\n"
 
@@ -34,7 +35,7 @@ def test_fields_body_and_places() -> None:
     assert found.line_of(found.body.index("PDF")) == Place(5, 3)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("yaml", "text", "is_text"),
     [
         pytest.param("v: 1.0", "1.0", False, id="number"),
@@ -73,7 +74,7 @@ def test_lists_and_maps() -> None:
     assert metadata.fields["version"].place == Place(7, 3)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "expected", "description"),
     [
         pytest.param("---\ndescription: a --- b\n---\n", [("frontmatter-dashes", 2, 16)], "a --- b", id="dashes-inside"),
@@ -152,7 +153,7 @@ def test_another_encoding_is_named_and_read_on(data: bytes, expected: tuple[str,
     assert "description" in found.fields
 
 
-@pytest.mark.parametrize(
+@each_row(
     "yaml",
     [
         pytest.param("a: " + "[" * 30_000, id="deep-lists"),

@@ -45,7 +45,7 @@ def _passes(task: EvalTask, output: object) -> bool:
     return score_response_sync(task, SkillResponse(output=output)).passed
 
 
-@pytest.mark.parametrize(("benchmark_id", "size"), SIZES.items())
+@each_row(("benchmark_id", "size"), SIZES.items())
 def test_the_documented_number_of_tasks(benchmark_id: str, size: int) -> None:
     benchmark = load_benchmark(benchmark_id)
     assert benchmark.id == benchmark_id
@@ -60,7 +60,7 @@ def test_every_task_can_be_filtered_and_read(benchmark_id: str, task: EvalTask) 
     assert task.evaluator_type is not None
 
 
-@pytest.mark.parametrize("benchmark_id", builtin_ids())
+@each_row("benchmark_id", builtin_ids())
 def test_complexities_spread(benchmark_id: str) -> None:
     assert len({task.complexity for task in load_benchmark(benchmark_id).tasks}) > 1
 
@@ -135,7 +135,7 @@ def test_p03_expected_words_as_keys_find_nothing(task: EvalTask) -> None:
     assert not _passes(task, dict.fromkeys(task.expected_output.keywords or [], True))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("results", "passes"),
     [
         pytest.param([{"title": "a", "url": "https://pages.example/a", "snippet": "b"}], True, id="one"),
@@ -198,7 +198,7 @@ TOOL_ANSWERS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("task", _params("toolbench-lite"))
+@each_row("task", _params("toolbench-lite"))
 def test_p99_exactly_the_right_call_passes(task: EvalTask) -> None:
     right = TOOL_ANSWERS[task.id]
     assert [name for name, call in TOOL_ANSWERS.items() if _passes(task, call)] == [task.id]
@@ -207,7 +207,7 @@ def test_p99_exactly_the_right_call_passes(task: EvalTask) -> None:
         assert not _passes(task, {**right, "args": {**right["args"], argument: "something else"}})
 
 
-@pytest.mark.parametrize("task", _params("toolbench-lite"))
+@each_row("task", _params("toolbench-lite"))
 def test_the_right_call_is_one_that_was_on_offer(task: EvalTask) -> None:
     import jsonschema
 

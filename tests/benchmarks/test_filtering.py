@@ -9,6 +9,7 @@ import pytest
 from eval_skills.benchmarks import filter_tasks
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.models import Benchmark
+from tests.tables import each_row
 
 TASKS: list[dict[str, Any]] = [
     {
@@ -29,7 +30,7 @@ def kept(*fields: str) -> str:
     return "".join(task.id for task in filter_tasks(SAMPLE, fields=fields).tasks)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("fields", "ids"),
     [
         pytest.param([], "abc", id="nothing-asked"),
@@ -48,7 +49,7 @@ def test_a_task_is_kept_where_its_field_has_the_value(fields: list[str], ids: st
     assert kept(*fields) == ids
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("field", "message"),
     [
         pytest.param("metadata.level=3", 'no task of sample has that value; metadata.level is 1, "2", 2', id="value"),

@@ -9,6 +9,7 @@ import pytest
 
 from eval_skills.cli.agent import AgentOptions
 from eval_skills.core.errors import UsageError
+from tests.tables import each_row
 
 
 def chosen(*options: str, agent: str = "custom", **more: Any) -> dict[str, Any]:
@@ -16,7 +17,7 @@ def chosen(*options: str, agent: str = "custom", **more: Any) -> dict[str, Any]:
     return AgentOptions(agent=agent, agent_option=list(options), **more).chosen().config
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("options", "config"),
     [
         pytest.param(["command=true"], {"command": "true"}, id="a-text-that-would-be-a-boolean"),
@@ -36,7 +37,7 @@ def test_a_value_is_read_by_the_type_of_its_option(options: list[str], config: d
     assert chosen(*options) == config
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("options", "said"),
     [
         pytest.param(["maxSteps"], "--agent-option: give KEY=VALUE, as maxSteps=20; got 'maxSteps'", id="no-value"),
@@ -57,7 +58,7 @@ def test_a_wrong_value_of_agent_option_is_named_as_it_is_typed(options: list[str
     assert said in refusal(agent_option=options)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("options", "said"),
     [
         pytest.param({"agent": "builtin"}, "such as openai/gpt-4o-mini, in --model", id="builtin-without-model"),

@@ -23,6 +23,7 @@ from eval_skills.cli.context import Command, begin
 from eval_skills.cli.main import call
 from eval_skills.core.config import Config
 from tests.cli.option_cases import commands_of
+from tests.tables import each_row
 
 HELD = {
     "--memory-mb": "", "--cpu-seconds": "", "--open-files": "", "--max-output-bytes": "", "--sandbox": "none",
@@ -243,7 +244,7 @@ def test_p59_help_shows_every_option_its_default_and_an_example(command: tuple[s
     assert f"Example: eval-skills {' '.join(command)}" in text
 
 
-@pytest.mark.parametrize("command", OPTIONS, ids=" ".join)
+@each_row("command", OPTIONS, ids=" ".join)
 def test_no_option_is_missing_from_this_table(command: tuple[str, ...]) -> None:
     arguments = (app[command[0]] if len(command) == 1 else app[command[0]][command[1]]).assemble_argument_collection()
     names = {name for argument in arguments for name in argument.parameter.name or () if name.startswith("--")}
@@ -294,7 +295,7 @@ def test_the_table_above_names_every_command() -> None:
     assert set(OPTIONS) == set(EVERY)
 
 
-@pytest.mark.parametrize("command", EVERY, ids=" ".join)
+@each_row("command", EVERY, ids=" ".join)
 def test_the_summary_is_one_sentence_and_a_description_follows_it_where_it_has_one(command: Command) -> None:
     summary = described(command).partition("\n\n")[0]
     assert re.fullmatch(r"[A-Z][^\n]*[a-z0-9]\.", summary), summary
@@ -317,7 +318,7 @@ def test_an_example_with_an_option_that_does_not_exist_would_be_found(tmp_path: 
         parse_example("eval-skills find --bogus 3")
 
 
-@pytest.mark.parametrize("command", EVERY, ids=" ".join)
+@each_row("command", EVERY, ids=" ".join)
 def test_every_option_is_explained(command: Command) -> None:
     for option in options_in(command):
         text = option.argument.parameter.help or ""
@@ -325,14 +326,14 @@ def test_every_option_is_explained(command: Command) -> None:
         assert not text.endswith("."), option.name
 
 
-@pytest.mark.parametrize("command", EVERY, ids=" ".join)
+@each_row("command", EVERY, ids=" ".join)
 def test_many_options_stand_in_groups(command: Command) -> None:
     options = options_in(command)
     names = {group.name for option in options for group in option.argument.parameter.group}  # type: ignore[union-attr]
     assert len(options) < LEAST_GROUPED or not {"Parameters", "Options"} & names
 
 
-@pytest.mark.parametrize("command", EVERY, ids=" ".join)
+@each_row("command", EVERY, ids=" ".join)
 def test_the_stated_default_is_the_configurations(command: Command) -> None:
     for option in options_in(command):
         default = DEFAULTS[option.key] if option.is_shared else None

@@ -17,11 +17,12 @@ from eval_skills.core.models import Benchmark
 from eval_skills.core.models.base import Identifier, SemVer
 from eval_skills.deployments.deployment_file import ModulePath
 from eval_skills.scorers.rubric.definition import DimensionName, LevelName
+from tests.tables import each_row
 
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize("kind", [Identifier, SemVer, HeaderName, JsonPointer, ModulePath, DimensionName, LevelName])
+@each_row("kind", [Identifier, SemVer, HeaderName, JsonPointer, ModulePath, DimensionName, LevelName])
 def test_what_is_valid_is_said_in_words(kind: Any) -> None:
     with pytest.raises(ValidationError) as error:
         TypeAdapter(kind).validate_python(" \n")

@@ -7,6 +7,7 @@ from email.utils import format_datetime
 import pytest
 
 from eval_skills.core.llm import load, retry_after_s, said_by
+from tests.tables import each_row
 
 
 class Answered(Exception):
@@ -37,7 +38,7 @@ def test_a_date_to_retry_after_is_in_utc_whether_it_says_so_or_not(zone: str) ->
     assert found == pytest.approx(60, abs=5)
 
 
-@pytest.mark.parametrize(("header", "seconds"), [("7", 7.0), ("1.5", 1.5), ("soon", None), ("", None)])
+@each_row(("header", "seconds"), [("7", 7.0), ("1.5", 1.5), ("soon", None), ("", None)])
 def test_seconds_to_retry_after(header: str, seconds: float | None) -> None:
     assert retry_after_s(Answered("", **{"Retry-After": header})) == seconds
 

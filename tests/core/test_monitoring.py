@@ -111,7 +111,7 @@ class TestAnnouncements:
         _, changes = monitor([False] * 100 + [True] * 100, window=100, min_sample=100)
         assert [(each.after, each.figures.passed) for each in changes] == [("critical", 0), ("warning", 72), ("healthy", 87)]
 
-    @pytest.mark.parametrize("period", [1, 2, 3, 7])
+    @each_row("period", [1, 2, 3, 7])
     def test_a_rate_that_trembles_about_a_threshold_makes_one_change(self, period: int) -> None:
         window = 100
         passes = [True] * 85 + [False] * 15

@@ -87,7 +87,7 @@ def test_a_secret_that_is_split_over_two_texts(data: Any, kept: Any) -> None:
     assert redaction.data(data) == kept
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "touched"),
     [("all is well", False), ("hunter2", True), ("hunte…", True), ("a cut…", True)],
 )

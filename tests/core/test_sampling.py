@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eval_skills.core.monitoring import is_sampled
+from tests.tables import each_row
 
 IDS = [f"interaction-{number}" for number in range(20_000)]
 
@@ -17,7 +18,7 @@ def drawn(ids: list[str], rate: float, seed: int) -> set[str]:
     return {each for each in ids if is_sampled(each, rate=rate, seed=seed)}
 
 
-@pytest.mark.parametrize("rate", [0.001, 0.1, 0.5, 0.9])
+@each_row("rate", [0.001, 0.1, 0.5, 0.9])
 def test_about_that_share_is_drawn(rate: float) -> None:
     deviation = (rate * (1 - rate) / len(IDS)) ** 0.5
     assert abs(len(drawn(IDS, rate, 7)) / len(IDS) - rate) < 4 * deviation

@@ -51,7 +51,7 @@ def test_with_a_query_its_points_decide() -> None:
     assert ids(query="find", history={"c@1.0.0": 1.0}) == ["b", "a", "c"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("history", "expected"),
     [
         pytest.param(HISTORY, ["b"], id="known"),
@@ -70,7 +70,7 @@ def test_versions_of_one_skill_come_in_their_order() -> None:
     assert [found.version for found in search(versions)] == ["1.9.0", "1.10.0"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("options", "message"),
     [
         ({"adapter": "htpp"}, "unknown adapter 'htpp' \\(did you mean 'http'\\?\\)"),

@@ -49,7 +49,7 @@ def test_only_so_many_of_the_best_are_selected(top: int, expected: list[str]) ->
     assert selected(reports, {"sortBy": "completionRate", "topK": top}) == expected
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("sort_by", "order", "expected"),
     [
         ("latency", None, ["fast", "slow", "unknown"]),
@@ -118,7 +118,7 @@ def ranked(skill_id: str, rank: int, completion: float) -> SkillCompletionReport
 FIVE = [ranked("a", 1, 0.9), ranked("b", 1, 0.8), ranked("c", 3, 0.5), ranked("d", 3, 0.4), ranked("e", 5, 0.1)]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("strategy", "kept", "left_out"),
     [
         pytest.param({"topK": 1}, "ab", "b", id="in-the-first-group"),

@@ -10,7 +10,7 @@ from eval_skills.core.text import EXCERPT_CHARS, apart, beside, excerpt, first_o
 from tests.tables import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("value", "text"),
     [("a\nb", '"a\\nb"'), ({"k": [1, None, True]}, '{"k": [1, null, true]}'), ("grün", '"grün"'), ({1}, '"{1}"')],
 )
@@ -32,7 +32,7 @@ def test_one_line_folds_white_space() -> None:
     assert one_line(" a\n\n b\t") == "a b"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "shown"),
     [
         pytest.param("a\n  b\tc", "a b c", id="blanks-collapse"),

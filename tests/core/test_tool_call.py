@@ -8,9 +8,10 @@ import pytest
 from pydantic import ValidationError
 
 from eval_skills.core.models import ToolCall
+from tests.tables import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("said", "arguments"),
     [
         ({"arguments": {"q": 1}}, {"q": 1}),

@@ -5,6 +5,7 @@ import pytest
 from eval_skills.core.models import TaskResult
 from eval_skills.core.models.report import is_missing
 from eval_skills.core.triggers import ENDED_BY_LOAD, Query, Triggers, as_observed, trigger_rates
+from tests.tables import each_row
 
 RUNS: dict[str, tuple[str, list[str] | None]] = {
     "L": ("pass", ["csv"]),  # loaded, and came to its end
@@ -38,7 +39,7 @@ def triggers(*queries: tuple[bool, str], planned: int = 0) -> Triggers:
     return trigger_rates(items, asked, skill="csv", neighbours=["pdf"], planned=planned)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("should", "runs", "loaded", "observed", "passed"),
     [
         pytest.param(True, "LL-", 2, 3, True, id="at-least-half"),
@@ -100,7 +101,7 @@ def test_each_reason_why_a_run_says_nothing_is_named() -> None:
     assert (found.recall.lower_bound, found.recall.upper_bound) == (1 / 3, 1.0)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("should", "runs", "is_open"),
     [
         pytest.param(False, "-xx", True, id="a-near-miss-that-two-runs-could-turn"),
@@ -115,7 +116,7 @@ def test_missing_runs_leave_a_query_open(should: bool, runs: str, is_open: bool)
     assert triggers((should, runs)).queries[0].left_open is is_open
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("letter", "load", "not_load"),
     [
         pytest.param("L", "pass", "fail", id="loaded"),

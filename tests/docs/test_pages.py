@@ -21,6 +21,7 @@ from eval_skills.cli.configuration import configuration_model
 from eval_skills.cli.context import begin
 from eval_skills.cli.elsewhere import OPTIONS
 from eval_skills.core.models import EvalTask, Skill
+from tests.tables import each_row
 
 WRITTEN = written_pages()
 BLOCKS = [block for page in WRITTEN for block in blocks_of(page)]
@@ -57,14 +58,14 @@ def test_the_readme_is_short() -> None:
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 200
 
 
-@pytest.mark.parametrize("block", BLOCKS, ids=place)
+@each_row("block", BLOCKS, ids=place)
 def test_every_block_is_of_a_kind_that_is_checked(block: Block) -> None:
     assert block.language in LANGUAGES
     for mark in ("not run", "shown"):
         assert block.marks.get(mark, "a reason of some words").count(" ") >= 2, f"{block.place}: say why"
 
 
-@pytest.mark.parametrize("page", WRITTEN, ids=lambda page: page.stem)
+@each_row("page", WRITTEN, ids=lambda page: page.stem)
 def test_every_output_belongs_to_a_block_that_is_run(page: Path) -> None:
     outputs = {step.output.line for step in steps_of(page) if step.output}
     texts = {
@@ -89,12 +90,12 @@ def test_an_unknown_option_in_a_page_would_be_found() -> None:
         app.parse_args(words, exit_on_error=False, print_error=False)
 
 
-@pytest.mark.parametrize("block", [each for each in BLOCKS if each.language == "python"], ids=place)
+@each_row("block", [each for each in BLOCKS if each.language == "python"], ids=place)
 def test_python_is_python(block: Block) -> None:
     compile(block.text, block.place, "exec", flags=0x2000)  # ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
 
 
-@pytest.mark.parametrize("block", [each for each in BLOCKS if each.language == "json"], ids=place)
+@each_row("block", [each for each in BLOCKS if each.language == "json"], ids=place)
 def test_json_is_what_the_program_reads(block: Block) -> None:
     for value in _documents(block):
         for each in value if isinstance(value, list) else value.get("tasks", [value]):
@@ -118,7 +119,7 @@ def test_yaml_that_is_a_configuration_has_known_keys(block: Block) -> None:
         configuration_model(app).model_validate(document)
 
 
-@pytest.mark.parametrize("page", WRITTEN, ids=lambda page: page.stem)
+@each_row("page", WRITTEN, ids=lambda page: page.stem)
 def test_every_option_that_is_named_exists(page: Path) -> None:
     prose = "".join(re.findall(r"`[^`]*`", _prose(page)))
     known = known_options() | FOREIGN_OPTIONS | (set(OPTIONS) if page.stem == "glossary" else set())
@@ -146,7 +147,7 @@ def _prose(page: Path) -> str:
     return "\n".join(kept)
 
 
-@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "examples/README.md", "deployments/README.md"])
+@each_row("page", ["README.md", "CONTRIBUTING.md", "examples/README.md", "deployments/README.md"])
 def test_every_file_that_a_page_of_the_repository_names_is_there(page: str) -> None:
     file = ROOT / page
     linked = [target for target in re.findall(r"\]\(([^)#]+)[^)]*\)", file.read_text(encoding="utf-8")) if "://" not in target]
@@ -162,7 +163,7 @@ def test_the_tour_goes_through_ten_steps_and_every_room_on_the_way() -> None:
     assert {"cli", "flows", "tasks", "engine", "adapters", "scorers", "core", "reporting"} <= rooms
 
 
-@pytest.mark.parametrize("page", WRITTEN, ids=lambda page: page.stem)
+@each_row("page", WRITTEN, ids=lambda page: page.stem)
 def test_no_page_has_a_word_that_stops_a_reader(page: Path) -> None:
     stops = r"\b(mend|whoever|trouble|yardstick|ballots?|opaque|doubts?|is no |came to)\b"
     assert re.findall(stops, _prose(page)) == []
@@ -191,7 +192,7 @@ def test_outputs_are_compared_without_times_and_ids() -> None:
     assert lasting(one) != lasting(one.replace("a@1", "c@1"))
 
 
-@pytest.mark.parametrize("page", sorted((ROOT / "docs").rglob("*.md")), ids=lambda page: page.stem)
+@each_row("page", sorted((ROOT / "docs").rglob("*.md")), ids=lambda page: page.stem)
 def test_no_page_has_a_link_that_leads_nowhere(page: Path) -> None:
     """Neither on the site nor where the repository is read: what it names lies in `docs/`."""
     links = [link for link in re.findall(r"\]\(([^)#]+)[^)]*\)", _prose(page)) if "://" not in link]

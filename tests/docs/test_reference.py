@@ -20,6 +20,7 @@ from eval_skills.core.store.sql import VIEWS
 from eval_skills.scorers.description import type_words
 from eval_skills.scorers.options import FILLED_IN
 from eval_skills.scorers.registry import find_scorer, scorer_names
+from tests.tables import each_row
 
 COMMANDS = [(command, inner) for command, inner in commands_of(app)]
 REFERENCE = generate.DOCS / "reference"
@@ -130,7 +131,7 @@ def test_the_picture_has_every_room_and_only_imports_that_exist() -> None:
     assert all(house.rooms[above].top < house.rooms[below].top for above, below in house.arrows)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("schema", "words"),
     [
         pytest.param({"type": "integer", "minimum": 1, "maximum": 1024}, "integer, 1 to 1,024", id="range"),

@@ -13,6 +13,7 @@ import pytest
 import eval_skills as es
 from eval_skills.api import options
 from eval_skills.core.errors import InputError, UsageError, UserError
+from tests.tables import each_row
 
 TASK = {"id": "a", "input": "x", "expected": "X"}
 
@@ -28,7 +29,7 @@ class Hostile:
     __str__ = __repr__
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("skills", "message"),
     [
         pytest.param([], "no skill to evaluate; give at least one", id="empty-list"),
@@ -54,7 +55,7 @@ def test_skills(skills: Any, message: str) -> None:
     assert "\n" not in str(refused.value)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("tasks", "message"),
     [
         pytest.param(None, "no tasks were given; give a list of dicts", id="none"),
@@ -164,7 +165,7 @@ def test_a_function_has_no_folder_to_inspect() -> None:
         es.evaluate(never, "skill-quality")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("said", "in_python"),
     [
         pytest.param("raise --runs, or --max-cost-x 3", "raise runs, or --max-cost-x 3", id="options"),
@@ -292,7 +293,7 @@ def test_effects(given: Any, message: str) -> None:
         es.skill_effect(**{"skills": "no-folder", "agent": "custom", "tasks": [TASK], **given})
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("call", "message"),
     [
         pytest.param(
@@ -392,7 +393,7 @@ class Unsigned(Incomparable):
     __signature__ = property(Incomparable.raised)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("call", "message"),
     [
         pytest.param(lambda: es.evaluate(Lazy(), TASK), "^skills is a .*Lazy, which raises when it is asked what", id="skill"),

@@ -18,6 +18,7 @@ from eval_skills.core.errors import InputError, UsageError, UserError
 from eval_skills.core.models import SkillCompletionReport, SkillResponse
 from eval_skills.reporting import json_report
 from eval_skills.reporting.json_report import read_reports
+from tests.tables import each_row
 
 ATTACK = "<script>alert(1)</script><img src=x onerror=alert(1)>{{ 7 * 7 }}\u202e"
 TASKS = [{"id": letter, "input": letter, "expected": letter.upper()} for letter in "abcd"]
@@ -315,7 +316,7 @@ def test_one_answer_is_scored_by_several_evaluators() -> None:
     assert result.completion == 1
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("answer", "task", "options", "message"),
     [
         pytest.param("x", {}, {}, "task: nothing is expected", id="nothing-expected"),

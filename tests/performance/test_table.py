@@ -6,6 +6,7 @@ import pytest
 
 from tests.performance.bar import Bar
 from tests.performance.table import figure, table_of
+from tests.tables import each_row
 
 BARS = [
     Bar(row="mapping", what="map over gather", measured=0.98, limit=1.25, detail="5 rounds"),
@@ -14,7 +15,7 @@ BARS = [
 ]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("value", "unit", "text"),
     [
         pytest.param(0.98234, "x", "0.982x", id="ratio"),

@@ -20,6 +20,7 @@ from eval_skills.engine.report_diff import compared
 from eval_skills.engine.stored_runs.reports import ReportSource
 from eval_skills.reporting import ReportContext
 from eval_skills.reporting.pull_request import LIMIT, Comment, block, code, comment_of, page_of_run
+from tests.tables import each_row
 
 CONTEXT = ReportContext(run_id="20261121T233824Z-3f9a", created_at=datetime(2026, 11, 21, tzinfo=UTC))
 HOSTILE = "@octocat closes #1 <img src=x> [a](http://evil.example) | `x` ``` GH-1\n</details>\n<!-- eval-skills-comment: b -->"
@@ -68,7 +69,7 @@ def test_what_got_worse_comes_first_and_the_gate_says_why() -> None:
     assert made.failures[0].startswith("a@1.0.0 is worse:")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("letters", "context", "fail_on", "conclusion"),
     [
         pytest.param("p" * 8, {}, "worse", "success", id="nothing-worse"),
@@ -142,7 +143,7 @@ def test_it_fits_whatever_is_compared() -> None:
     assert read.count("<details>") == read.count("</details>")
 
 
-@pytest.mark.parametrize("key", ["", "a b", "a--b", "-->", "x" * 65])
+@each_row("key", ["", "a b", "a--b", "-->", "x" * 65])
 def test_a_key_that_could_end_the_hidden_line_is_refused(key: str) -> None:
     with pytest.raises(UsageError, match="--key"):
         comment_of(reports_of({"a": "p"}), CONTEXT, key=key)

@@ -131,7 +131,7 @@ OUTSIDE: dict[str, Any] = {"required": ["url"], "properties": {"url": {"default"
 INSIDE: dict[str, Any] = {"required": ["city"], "properties": {"city": {"default": "Bern"}}}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("schema", "open_world", "inputs", "lack"),
     [
         pytest.param(OUTSIDE, None, None, "need an outside network, to reach https://example.com/a; write a test", id="address"),
@@ -157,7 +157,7 @@ def test_no_test_calls_what_may_destroy_something() -> None:
     assert "may destroy something (destructiveHint, readOnlyHint); write a test against a server" in why_no_starter(skill)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("names", "ids"),
     [
         pytest.param(["get_time"], ["get_time"], id="an-id-already"),
@@ -179,7 +179,7 @@ def test_a_skill_whose_id_is_a_part_of_its_tools_name_is_remarked() -> None:
     assert shortened_names(skills) == [f"the name of the tool {'x' * 40}… has 300 characters, so its skill is called {'x' * 60}"]
 
 
-@pytest.mark.parametrize(("version", "kept"), [("1.26.0", "1.26.0"), ("2", "1.0.0"), ("", "1.0.0"), ("1.0.0rc1", "1.0.0")])
+@each_row(("version", "kept"), [("1.26.0", "1.26.0"), ("2", "1.0.0"), ("", "1.0.0"), ("1.0.0rc1", "1.0.0")])
 def test_the_version_is_the_servers_where_it_is_one(version: str, kept: str) -> None:
     [skill] = tool_skills([ToolDescription("a")], ToolServer(entrypoint="x", version=version))
     assert skill.version == kept

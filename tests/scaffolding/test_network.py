@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from eval_skills.scaffolding.network import is_outside, outside_addresses
+from tests.tables import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("address", "outside"),
     [
         ("https://example.com/", True),
@@ -31,7 +30,7 @@ def test_an_address(address: str, outside: bool) -> None:
     assert is_outside(address) is outside
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("value", "found"),
     [
         ({"a": ["x", {"url": "https://example.com/a"}], "n": 5}, ["https://example.com/a"]),

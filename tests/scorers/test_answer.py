@@ -74,10 +74,9 @@ def test_every_text_inside_is_found_and_short_values_are_short(value: Any) -> No
     assert not is_long(value, 10_000_000)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "value",
     ["x" * (LONG_CHARS + 1), ["x"] * LONG_CHARS, {"k": list(range(LONG_CHARS))}, {"x" * LONG_CHARS: "y"}],
-    ids=["text", "list", "nested", "key"],
 )
 async def test_long_values_are_known_and_read_all_the_same(value: Any) -> None:
     assert is_long(value)

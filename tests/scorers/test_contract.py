@@ -198,7 +198,7 @@ async def test_any_answer_has_a_bounded_score(name: str, output: Any, folder: Pa
     assert 0 <= verdict.score <= 1
 
 
-@pytest.mark.parametrize("name", scorer_names())
+@each_row("name", scorer_names())
 def test_a_scorer_that_gets_the_task_reads_its_expected_value_unless_it_is_said_to_ignore_it(name: str) -> None:
     entry = find_scorer(name)
     if "task" not in entry.options or not EXPECTATIONS.keys().isdisjoint(entry.options):

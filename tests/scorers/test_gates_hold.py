@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import EvalTask, SkillResponse
 from eval_skills.scorers import TaskScoring, score_response_sync
+from tests.tables import each_row
 
 FORBIDDEN = EvalTask.model_validate(
     {"id": "t", "expected": {"forbiddenTools": ["rm"]}, "evaluator": "exact", "expectedOutput": {"value": "x"}}
@@ -21,7 +22,7 @@ def calling(name: str, **more: Any) -> SkillResponse:
     return SkillResponse.model_validate({"output": "x", "messages": [{"role": "assistant", "tool_calls": [call]}], **more})
 
 
-@pytest.mark.parametrize("name", ["rm", "ｒｍ", "r\u200bm", "R-M"], ids=["plain", "wide", "unseen-letter", "spelling"])
+@each_row("name", ["rm", "ｒｍ", "r\u200bm", "R-M"])
 def test_p75_a_forbidden_call_is_found_in_the_messages_behind_an_empty_list(name: str) -> None:
     verdict = score_response_sync(FORBIDDEN, calling(name, toolCalls=[]))
     assert (verdict.status, verdict.score) == ("fail", 0.0)

@@ -118,7 +118,7 @@ def checked(hint: Any, value: Any) -> Any:
     return Options(size=Option("size", True, hint)).checked({"size": ("evaluator.size", value)})["size"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("hint", "value", "place", "message"),
     [
         pytest.param(bool, 1, "", "give true or false; got 1", id="bool"),
@@ -168,7 +168,7 @@ def test_p40_a_wrong_value_is_named_with_its_place_and_what_is_valid(hint: Any, 
     assert (caught.value.path, caught.value.message) == (f"evaluator.size{place}", message)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("hint", "value", "found"),
     [
         pytest.param(tuple, ["a"], ("a",), id="tuple"),

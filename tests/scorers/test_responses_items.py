@@ -156,7 +156,7 @@ def test_what_tools_answered_was_seen_and_the_agent_s_words_were_not() -> None:
     assert "query" not in seen
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("items", "failed"),
     [
         pytest.param([{**MCP, "output": None, "error": "refused"}], [("ask", "refused")], id="mcp"),

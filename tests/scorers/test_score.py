@@ -21,12 +21,12 @@ def test_p06_a_value_outside_0_to_1_is_refused(value: Any) -> None:
         Score(1.0, dimensions={"part": value})
 
 
-@pytest.mark.parametrize(("value", "passed"), [(1.0, True), (1, True), (0.999, False), (0, False)])
+@each_row(("value", "passed"), [(1.0, True), (1, True), (0.999, False), (0, False)])
 def test_only_a_full_score_passes_by_itself(value: float, passed: bool) -> None:
     assert Score(value).passed is passed
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("value", "meant"),
     [
         pytest.param(sum([0.1] * 10), 1.0, id="ten-tenths"),
@@ -45,7 +45,7 @@ def test_a_scorer_may_decide_otherwise() -> None:
     assert Score(1.0, passed=False).passed is False
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("result", "value", "passed", "reason"),
     [
         pytest.param(True, 1.0, True, "", id="true"),
@@ -65,7 +65,7 @@ def test_nothing_stays_nothing() -> None:
     assert as_score(None) is None
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("result", "message"),
     [
         pytest.param("good", "must be a number", id="text"),

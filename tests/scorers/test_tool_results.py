@@ -110,7 +110,7 @@ def test_what_a_tool_answered_was_seen(message: dict[str, Any]) -> None:
     assert failed_tools(response) == []
 
 
-@pytest.mark.parametrize(
+@each_row(
     "message",
     [
         {**WRAPPED, "kwargs": {"type": "ai", "content": "42 owls"}}, {"role": "model", "parts": [{"text": "42 owls"}]},

@@ -39,6 +39,7 @@ from eval_skills.viewer.site import Site
 from eval_skills.viewer.statements import run_statements
 from eval_skills.viewer.tables import Column
 from tests.cli.conftest import leave_run
+from tests.tables import each_row
 
 Runs = tuple[Store, list[str]]
 
@@ -120,10 +121,9 @@ def test_the_items_of_a_stopped_run_are_those_that_are_done(tmp_path: Path) -> N
     assert first["Cost"] == [1.0, 0, 2]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("origins", "hidden"),
     [(["run", "run"], True), (["run", "confirm"], False), ([None], False), ([], False)],
-    ids=["usual", "one-unusual", "unknown", "none"],
 )
 def test_a_column_without_anything_unusual_is_hidden(origins: list[str | None], hidden: bool) -> None:
     column = Column(title="Origin", of=("origin",), usual="run")

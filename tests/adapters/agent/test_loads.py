@@ -7,11 +7,12 @@ import pytest
 
 from eval_skills.adapters.agent.loads import loads_in
 from eval_skills.adapters.agent.transcript import Transcript
+from tests.tables import each_row
 
 HERE = "/w/1"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("tool", "arguments", "loaded"),
     [
         pytest.param("skill", {"name": "csv"}, ["csv"], id="tool"),
@@ -48,7 +49,7 @@ def test_a_load_is_told_by_the_skill_tool_or_the_path(tool: str, arguments: Any,
     assert loads_in(tool, arguments, {"csv", "pdf"}, HERE).names == tuple(loaded)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("call", "error", "loaded"),
     [
         pytest.param(("skill", {"name": "csv-tools"}), None, ["csv-tools"], id="loaded-from-elsewhere"),
@@ -67,7 +68,7 @@ def test_a_skill_that_is_not_installed_is_seen_where_it_is_watched(
     assert transcript.response().skills_loaded == loaded
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("command", "loaded"),
     [
         pytest.param("grep -r '' .agents/skills", ["csv", "pdf"], id="search-below"),
@@ -111,7 +112,7 @@ def test_what_a_command_opens_is_known_where_it_is_understood(command: str, load
     assert (found.names, found.possible) == (tuple(loaded), frozenset())
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("command", "possible"),
     [
         pytest.param("cat .agents/skills/$name/SKILL.md", {"csv", "pdf"}, id="unknown-variable"),
@@ -140,7 +141,7 @@ def test_what_may_have_opened_it_leaves_unknown_what_was_loaded(command: str, po
     assert transcript.response().skills_loaded == sorted(possible)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "command",
     [
         "cat .agents/skills/*/SKILL.md",
@@ -173,7 +174,7 @@ def test_of_a_skill_that_is_not_installed_only_its_name_is_a_load(command: str, 
     assert transcript.response().skills_loaded == loaded
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("tool", "arguments"),
     [
         pytest.param(

@@ -22,6 +22,7 @@ from tests.adapters.wire import Wire
 from tests.adapters.wire import failure as service_failure
 from tests.adapters.wire import response as of_service
 from tests.adapters.wire import skill as service_skill
+from tests.tables import each_row
 
 MakeSkill = Callable[..., Skill]
 
@@ -33,7 +34,7 @@ def duplicates(text: str) -> tuple[Any, list[str]]:
     return parse_json(text.encode(), found.append), found
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "value", "keys"),
     [
         pytest.param('{"a": 1, "b": {"a": 2}, "c": [{"a": 3}, {"a": 4}]}', None, [], id="the-same-key-in-other-objects"),

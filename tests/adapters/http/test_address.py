@@ -24,7 +24,7 @@ def address(entrypoint: str, config: dict[str, Any], port: int | None = None) ->
     return address_of(probe, read_config(HttpConfig, probe), port)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("entrypoint", "config", "url"),
     [
         pytest.param("https://h/run?x=1", {}, "https://h/run?x=1", id="whole"),

@@ -139,7 +139,7 @@ def test_a_secret_in_place_of_a_name_is_not_shown(place: str, pasted: str) -> No
     assert pasted not in str(caught.value)
 
 
-@pytest.mark.parametrize("text", ["${}", "${A-B}", "${1A}", "a ${", "${A${B}}"])
+@each_row("text", ["${}", "${A-B}", "${1A}", "a ${", "${A${B}}"])
 def test_a_reference_that_names_no_variable_is_refused(text: str) -> None:
     with pytest.raises(
         InputError, match=r"adapterConfig.headers.X: .*\$\{ that is not followed by a variable's name and \}; write \$\{NAME\}"

@@ -7,12 +7,12 @@ from eval_skills.core.errors import InfraError, ItemError, SkillCrashed, SkillEr
 from tests.tables import each_row
 
 
-@pytest.mark.parametrize("status", [200, 201, 204, 299])
+@each_row("status", [200, 201, 204, 299])
 def test_success_is_no_error(status: int) -> None:
     assert status_error(status, {}, "", "http://x") is None
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("statuses", "kind"),
     [
         pytest.param([408, 425, 502, 503, 504], SkillUnavailable, id="p20-transient"),

@@ -30,7 +30,7 @@ def test_nothing_stands_there(pointer: str) -> None:
         value_at(pointer, DOCUMENT)
 
 
-@pytest.mark.parametrize("pointer", ["foo", "#/foo", "/a~2", "/a~"])
+@each_row("pointer", ["foo", "#/foo", "/a~2", "/a~"])
 def test_what_is_no_pointer_is_refused(pointer: str) -> None:
     with pytest.raises(ValidationError):
         TypeAdapter(JsonPointer).validate_python(pointer)

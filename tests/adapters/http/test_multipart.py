@@ -14,6 +14,7 @@ from eval_skills.adapters.http.multipart import MAX_FILE_BYTES, multipart_body
 from eval_skills.adapters.template.request import RequestTemplate
 from eval_skills.core.errors import InputError
 from tests.adapters.wire import Wire, failure, response, skill
+from tests.tables import each_row
 
 PNG = b"\x89PNG\r\n\x1a\n\x00"
 Sent = list[tuple[str | None, str | None, str | None, bytes]]
@@ -139,7 +140,7 @@ async def test_it_arrives_with_its_own_content_type(wire: Wire) -> None:
     assert (error.kind, str(error)[:50]) == ("infra", "the input cannot be sent: the part 'f' of the form")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("template", "said"),
     [
         pytest.param({"multipart": {"a": {"fle": 1}}}, "unknown key 'fle'", id="unknown-key"),

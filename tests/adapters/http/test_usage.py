@@ -104,7 +104,7 @@ def test_what_is_no_count_is_said_and_unknown(body: dict[str, Any], message: str
     assert account.known() == {}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("headers", "message"),
     [
         pytest.param({"X-In": "many"}, "the header X-In holds 'many', which is not a number", id="word"),

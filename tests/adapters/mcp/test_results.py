@@ -10,6 +10,7 @@ import pytest
 from eval_skills.adapters.mcp.results import OutputChoice, content_of
 from eval_skills.adapters.mcp.server import ResultFrom
 from eval_skills.core.errors import ContractError
+from tests.tables import each_row
 
 PNG = "iVBO"
 SHA = "449ba17f2a44989a58050282f82fec8663b84f57a6a443d3750033a0c02f8be9"
@@ -25,7 +26,7 @@ def blocks(content: list[dict[str, Any]], structured: Any = None) -> list[dict[s
     return content_of(mcp_types.CallToolResult.model_validate(given))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("block", "kept"),
     [
         pytest.param({**OBJECT, "annotations": {"priority": 1.0}, "_meta": {"x": 1}}, None, id="text"),
@@ -52,7 +53,7 @@ def test_nothing_of_an_answer_is_lost(block: dict[str, Any], kept: dict[str, Any
     assert blocks([NUMBER, block, block], CITY) == [NUMBER, *[kept or block] * 2, {"type": "structured", "value": CITY}]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("result_from", "content", "structured", "output"),
     [
         pytest.param(None, [OBJECT], {"n": 1}, {"n": 1}, id="structured-content-first"),
@@ -74,7 +75,7 @@ def test_the_output_is_what_result_from_names(
     assert OutputChoice(result_from).output(blocks(content, structured)) == output
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("kind", "output"),
     [
         pytest.param("object", CITY, id="object"),
@@ -90,7 +91,7 @@ def test_a_text_is_read_as_json_where_the_output_schema_says_so(kind: Any, outpu
     assert OutputChoice.of(None, {}, 1000).output(blocks([OBJECT])) == OBJECT["text"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("result_from", "content", "message"),
     [
         pytest.param("structured", [NUMBER, IMAGE], "has no structured content, only text, image; ", id="structured"),

@@ -10,6 +10,7 @@ import pytest
 
 from eval_skills.adapters.mcp.schemas import MAX_SCHEMA_BYTES, OutputSchemas
 from eval_skills.core.errors import ContractError
+from tests.tables import each_row
 
 NUMBER = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
 
@@ -34,7 +35,7 @@ async def checked(schemas: OutputSchemas, content: Any, tool: str = "t") -> str:
 TOOL = {"name": "t", "inputSchema": {"type": "object"}}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("tools", "left", "malformed"),
     [
         pytest.param([{**TOOL, "outputSchema": NUMBER}], [TOOL], [], id="taken"),
@@ -69,7 +70,7 @@ async def test_the_schema_that_was_listed_last_counts() -> None:
     assert schemas.of("t") is None
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("schema", "message"),
     [
         pytest.param({"description": "x" * MAX_SCHEMA_BYTES}, "it has more than 200,000 bytes", id="too-long"),

@@ -78,7 +78,7 @@ def test_true_is_no_id_one() -> None:
     assert read_reply(b'{"jsonrpc":"2.0","id":true,"result":1}', 1) is None
 
 
-@pytest.mark.parametrize("text", [b"{not json", b"", b"working ...", b"{}"])
+@each_row("text", [b"{not json", b"", b"working ...", b"{}"])
 def test_a_log_line_is_no_reply(text: bytes) -> None:
     assert read_reply(text, 1) is None
 
@@ -107,7 +107,7 @@ def test_a_reply_that_cannot_be_read_says_why_and_is_no_log(result: bytes, why: 
         read_reply(b"{" + first + b'"result": ' + result + last + b"}", 3)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         pytest.param('{"jsonrpc": "2.0", "id": 3, "method": "invoke", "params": ' + DEEP + "}", id="a-request"),
@@ -133,7 +133,7 @@ def test_an_error_reply_is_a_skill_error_with_its_message(error: Any, message: s
         Reply(error, True).result()
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "why"),
     [
         pytest.param("hello", "not a JSON object: hello", id="prose"),

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eval_skills.adapters.process.streams import LineSplitter, LineTooLong, LongLine, OutputTail, last_lines
+from tests.tables import each_row
 
 
 @given(st.binary(max_size=60).map(lambda raw: raw.replace(b"\x00", b"\n")), st.lists(st.integers(0, 60), max_size=6))
@@ -16,7 +17,7 @@ def test_lines_do_not_depend_on_how_the_stream_is_cut(stream: bytes, cuts: list[
     assert [*seen, lines.flush()] == stream.split(b"\n")
 
 
-@pytest.mark.parametrize(
+@each_row(
     "chunks",
     [
         pytest.param([b"x" * 11 + b"\n"], id="one-line"),
@@ -35,7 +36,7 @@ def test_a_line_at_the_limit_is_taken() -> None:
     assert LineSplitter(10).feed(b"x" * 10 + b"\n") == [b"x" * 10]
 
 
-@pytest.mark.parametrize("size", [1, 2, 3, 7, 100_000])
+@each_row("size", [1, 2, 3, 7, 100_000])
 def test_a_line_that_is_skipped_shows_its_ends_however_they_arrive(size: int) -> None:
     data = b"one\n\n" + b"h" * 1500 + b"x" * 5000 + b"t" * 1500 + b"\ntwo\nrest"
     lines = LineSplitter(3000)

@@ -21,6 +21,7 @@ from eval_skills.core import threads
 from eval_skills.core.errors import ContractError, InputError, SkillError, SkillTimeout
 from eval_skills.core.models import Skill, SkillResponse
 from eval_skills.scorers.tools.calls import unknown_calls
+from tests.tables import each_row
 
 
 async def call(target: Any, value: Any = 1, timeout_s: float = 60.0, **fields: Any) -> SkillResponse:
@@ -76,7 +77,7 @@ def raising(error: BaseException) -> Callable[[Any], Any]:
     return raises
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("target", "message"),
     [
         pytest.param(raising(ValueError("bad\nthing")), "ValueError: bad thing", id="exception"),
@@ -122,7 +123,7 @@ def endless(_: Any) -> Any:
     return value
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("target", "message"),
     [
         pytest.param(lambda _: {1}, "the answer is a set", id="set"),

@@ -41,7 +41,7 @@ REFUSES: dict[str, Any] = {"type": "ai", "content": "", "additional_kwargs": {"r
 IMAGE = {"type": "image_url", "image_url": {"url": "data:,"}}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("message", "spoken"),
     [
         pytest.param(
@@ -113,7 +113,7 @@ def test_what_the_model_s_service_called_itself_is_called_too(content: list[dict
     assert (added.name, added.result, added.error) == ("add", None, "no")
 
 
-@pytest.mark.parametrize(
+@each_row(
     "parts",
     [
         pytest.param({"additional_kwargs": {"function_call": {"name": "pay", "arguments": '{"n": 5}'}}}, id="openai-of-old"),
@@ -160,7 +160,7 @@ def test_what_an_error_tells_is_translated_as_an_answer_is() -> None:
     assert as_openai(told) == told.model_copy(update={"messages": [openai_message(PENDING)]})
 
 
-@pytest.mark.parametrize(
+@each_row(
     "message",
     [
         {"role": "assistant", "content": "x"},

@@ -14,6 +14,7 @@ import eval_skills
 from eval_skills.adapters.sandbox.bubblewrap import _hidden_folders
 from tests.adapters.programs import ONE_SHOT
 from tests.adapters.sandboxed import TRY, MakeSkill, ask, needs_sandbox
+from tests.tables import each_row
 
 
 @pytest.mark.parametrize(
@@ -33,7 +34,7 @@ def test_what_is_hidden(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cwd: st
     assert set(_hidden_folders(tmp_path / cwd, tmp_path / home)) == {tmp_path / name for name in hidden}
 
 
-@pytest.mark.parametrize("folder", ["/", "/usr", "/usr/lib", "/etc"])
+@each_row("folder", ["/", "/usr", "/usr/lib", "/etc"])
 def test_what_the_system_lives_in_is_never_hidden(folder: str) -> None:
     assert Path(folder) not in _hidden_folders(Path(folder), Path("/"))
 

@@ -13,6 +13,7 @@ from eval_skills.benchmarks.importers.toolbench import function_name
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import SkillResponse, ToolCall, TurnResponse
 from eval_skills.scorers import score_response
+from tests.tables import each_row
 
 WEATHER = {
     "category_name": "Weather", "tool_name": "Open Weather!", "api_name": "Daily (7 days)", "api_description": " ",
@@ -58,7 +59,7 @@ def scenario(**criteria: Any) -> dict[str, Any]:
     return {**SCENARIO, "evaluation_criteria": {**SCENARIO["evaluation_criteria"], **criteria}}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("tool", "api", "name"),
     [
         pytest.param("Open Weather!", "Daily (7 days)", "daily_7_days_for_open_weather", id="signs-become-one-underscore"),

@@ -21,6 +21,7 @@ from eval_skills.cli.output.ranking import BEST, LAST, SHOWN, ranking
 from eval_skills.cli.output.run import SKILLS_NAMED, show_summary
 from eval_skills.core.models import Benchmark, SkillCompletionReport
 from eval_skills.engine.evaluation.summary import RunSummary
+from tests.tables import each_row
 
 LONG = "a_rather_long_skill_name_as_people_like_them"
 
@@ -77,7 +78,7 @@ def test_a_skill_is_one_line_with_its_whole_name(width: int, selected: bool) -> 
     assert "…" not in "".join(lines)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("width", "left_out"),
     [
         pytest.param(10_000, set(), id="pipe"),

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from eval_skills.cli.prefect_server.existing import Noted, existing_api, note, noted_server, own_url, state_file
+from tests.tables import each_row
 
 LISTENS = """
 import socket, sys, time
@@ -41,7 +42,7 @@ def server() -> Iterator[tuple[int, str]]:
         process.kill()
 
 
-@pytest.mark.parametrize("text", [None, "", "{", "[]", "7", '{"pid": 1}'])
+@each_row("text", [None, "", "{", "[]", "7", '{"pid": 1}'])
 def test_a_note_that_says_nothing_is_no_server(text: str | None) -> None:
     if text is not None:
         state_file().write_text(text)

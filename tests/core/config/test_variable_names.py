@@ -11,9 +11,7 @@ from eval_skills.core.errors import InputError
 from tests.tables import each_row
 
 
-@pytest.mark.parametrize(
-    "name", ["OPENAI_API_KEY", "token", "X1", "VERY_LONG_NAME_OF_A_KEY_2024", "a_very_long_name_without_one"]
-)
+@each_row("name", ["OPENAI_API_KEY", "token", "X1", "VERY_LONG_NAME_OF_A_KEY_2024", "a_very_long_name_without_one"])
 def test_a_name_that_is_not_set_is_said(name: str) -> None:
     assert validate(LlmSettings, {"apiKeyEnv": name}).api_key_env == name
     assert absence(name, {}) == f"the environment variable {name} is not set"

@@ -56,7 +56,7 @@ def test_nothing_but_the_key_changes(leaf: tuple[str, ...], value: Any, old: str
     assert edited(HAND_WRITTEN, {leaf: value}) == HAND_WRITTEN.replace(old, new)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "result"),
     [
         pytest.param("", "runs: 4\n", id="empty"),

@@ -108,7 +108,7 @@ def test_p49_verdict(before: Outcome, after: Outcome, verdict: str) -> None:
     assert diff(before, after).verdict == verdict
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("before", "after", "explanation"),
     [
         pytest.param(
@@ -339,7 +339,7 @@ class TestATaskThatIsJudgedOtherwise:
             assert diff_reports(*sides).skills[0].tasks_judged_otherwise == []
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("after", "digests", "said"),
     [
         pytest.param(each(8, "p"), {}, "", id="all-are-compared"),

@@ -57,7 +57,7 @@ def test_answers(expected: Any, output: Any, found: dict[str, Any]) -> None:
     assert {name: value for name, value in difference.to_json().items() if not (difference.is_empty and name == "words")} == found
 
 
-@pytest.mark.parametrize(
+@each_row(
     "fields",
     [
         pytest.param({"status": "pass", "passed": True}, id="passed"),

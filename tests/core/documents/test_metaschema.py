@@ -11,6 +11,7 @@ from jsonschema import FormatChecker, validators
 from jsonschema.exceptions import SchemaError
 
 from eval_skills.core.documents.metaschema import check_schema
+from tests.tables import each_row
 
 DRAFT = validators.Draft202012Validator
 FORMATS = DRAFT.FORMAT_CHECKER
@@ -57,7 +58,7 @@ def test_the_draft_s_own_documents_agree(schema: Any) -> None:
 VALUES = [7, -1, "x", [], [{}], {"a": 5}, {"a": {"type": 5}}, True, {"type": "nothing"}, ["a", "a"], {"a": ["b", "b"]}]
 
 
-@pytest.mark.parametrize("keyword", KEYWORDS)
+@each_row("keyword", KEYWORDS)
 def test_every_keyword_is_checked(keyword: str) -> None:
     schemas = [{"properties": {"inside": {keyword: value}}} for value in VALUES]
     whole = DRAFT(DRAFT.META_SCHEMA, format_checker=FORMATS)

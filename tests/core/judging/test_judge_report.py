@@ -149,7 +149,7 @@ def paid(frame: pd.DataFrame, tokens: list[float | None], cost: list[float | Non
     return frame.assign(judge_tokens=pd.Series(tokens), judge_cost_usd=pd.Series(cost), error_kind=kinds)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("tokens", "cost", "found"),
     [
         pytest.param([100, 0, 20], [0.5, 0.0, 0.25], (120, 0.75, 1), id="what-failed-was-paid-too"),

@@ -20,7 +20,7 @@ def votes(**said: str) -> tuple[Vote, ...]:
     return tuple(Vote(model, n, *letters[each]) for model, given in said.items() for n, each in enumerate(given, 1))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("choices", "majority"),
     [
         pytest.param(["a", "a", "b"], "a", id="two-of-three"),

@@ -10,6 +10,7 @@ from eval_skills.core.errors import InputError
 from eval_skills.core.metrics.consumption import Consumption
 from eval_skills.core.metrics.item_table import item_table
 from eval_skills.core.models.report import EarlierAttempts
+from tests.tables import each_row
 
 START = datetime(2026, 5, 4, 8, 15, tzinfo=UTC)
 ALL = slice(0, 3)
@@ -20,7 +21,7 @@ def consumption(**columns: Any) -> Consumption:
     return Consumption.of(item_table(pd.DataFrame({**rows, "latency_ms": [500.0, None, 1000.0], **columns}), []))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("columns", "unjudged"),
     [
         pytest.param({}, None, id="it-cannot-be-told"),
@@ -34,7 +35,7 @@ def test_items_that_could_not_be_judged(columns: dict[str, Any], unjudged: int |
     assert consumption(**columns).unjudged_items(ALL) == unjudged
 
 
-@pytest.mark.parametrize(
+@each_row(
     "starts",
     [
         pytest.param([START, START, START + timedelta(seconds=2)], id="datetimes"),

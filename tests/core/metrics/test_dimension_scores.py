@@ -11,6 +11,7 @@ from eval_skills.core.errors import InputError
 from eval_skills.core.metrics.reports import skill_reports
 from eval_skills.core.models import Benchmark, SkillCompletionReport
 from eval_skills.core.models.report import in_order
+from tests.tables import each_row
 
 BENCHMARK = Benchmark.model_validate({"id": "b", "name": "B", "version": "1.0.0", "tasks": []})
 
@@ -29,7 +30,7 @@ def means(report: SkillCompletionReport) -> dict[str, tuple[float, int]]:
 MIXED = {"zeal": 1, "hallucination": 0.0, "tool_accuracy": 0.2}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("cells", "expected"),
     [
         pytest.param([{"x": 1.0}, {}, {"x": 0.0}, {"x": 0.5}], {"x": (0.5, 3)}, id="not-configured-is-not-zero"),
@@ -73,7 +74,7 @@ def test_what_the_items_do_not_know_is_unknown() -> None:
     assert (report.dimensions, report.summary.forbidden_items) == ({}, None)
 
 
-@pytest.mark.parametrize("value", [1.5, -0.1, "1", True])
+@each_row("value", [1.5, -0.1, "1", True])
 def test_a_score_outside_its_range_is_refused(value: Any) -> None:
     with pytest.raises(InputError, match="dimension 'x' must"):
         reports({"dimensions": {"x": value}})

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from eval_skills.core.errors import InputError
 from eval_skills.core.metrics.reports import consistency_score, skill_reports
 from eval_skills.core.models import Benchmark, SkillCompletionReport
+from tests.tables import each_row
 
 Outcome = dict[str, Sequence[str]]
 """For each task its runs, one letter each: p(ass), f(ail), e(rror), t(imeout)."""
@@ -160,7 +161,7 @@ def test_run_indices_may_start_anywhere() -> None:
     assert report({"a": "pf"}, run_index=[3, 1_000_000_000]).summary.consistency_score == 0.5
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("weights", "partial"),
     [
         pytest.param({"weight": [3.0, 1.0]}, 0.875, id="of-the-items"),
@@ -225,7 +226,7 @@ def test_no_items_no_reports() -> None:
     assert skill_reports(items({}), benchmark(), 100) == []
 
 
-@pytest.mark.parametrize("timeout_ms", [0, -1, float("nan"), float("inf")])
+@each_row("timeout_ms", [0, -1, float("nan"), float("inf")])
 def test_a_limit_of_nothing_is_refused(timeout_ms: float) -> None:
     with pytest.raises(InputError, match="timeout"):
         skill_reports(items({"a": "p"}), benchmark(), timeout_ms)
@@ -262,7 +263,7 @@ def test_figures_alone_without_task_results() -> None:
     assert figures == full.model_copy(update={"task_results": []})
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("cell", "found"),
     [
         pytest.param("2026-05-04T10:15:00.25+02:00", datetime(2026, 5, 4, 8, 15, 0, 250_000, tzinfo=UTC), id="text"),

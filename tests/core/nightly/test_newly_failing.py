@@ -36,7 +36,7 @@ def test_six_fresh_runs_decide_about_one_task_the_second_night() -> None:
     assert chance_of_flaky_tasks([(1, 1 + 5)], 0) > FALSE_ALARM_CHANCE >= chance_of_flaky_tasks([(1, 1 + 6)], 0)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("counts", "flaky", "chance"),
     [
         pytest.param([(1, 1)], 0, 0.25, id="one"),

@@ -132,7 +132,7 @@ def test_what_could_not_be_confirmed_is_suspect_and_says_why() -> None:
 LOST = LostEvidence(tasks=["t1", "t2"], expected_rate=1.0, observed_rate=0.0, since="20260101T000000Z-0001")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("tonight", "verdict", "since"),
     [
         pytest.param(each(20, "p"), "recovered", None, id="all-back"),
@@ -221,7 +221,7 @@ def test_nights_that_each_lose_a_little_are_found() -> None:
     assert "slow drop" in rules
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("tonight", "open_"),
     [
         pytest.param(each(20, "ppp", t3="iii"), True, id="a-task-that-always-passed"),
@@ -237,7 +237,7 @@ def test_what_items_without_a_verdict_leave_open_is_suspect_and_never_a_regressi
     assert (found.verdict, found.left_open) == (("suspect", True) if open_ else ("steady", False))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("fresh", "open_"),
     [
         pytest.param({"t3": "fffffi"}, True, id="one-dropped-connection-passes-no-gate"),

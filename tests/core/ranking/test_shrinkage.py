@@ -7,6 +7,7 @@ import pytest
 
 from eval_skills.core.ranking.shrinkage import shrinkage
 from tests.core.ranking.test_groups import outcomes
+from tests.tables import each_row
 
 
 def estimates(*passed: list[int], groups: list[list[int]] | None = None) -> list[float]:
@@ -31,7 +32,7 @@ def test_equal_skills_stay_as_they_are() -> None:
     assert estimates([1, 0, 1], [1, 0, 1]) == pytest.approx([2 / 3, 2 / 3])
 
 
-@pytest.mark.parametrize("tasks", range(2, 60))
+@each_row("tasks", range(2, 60))
 def test_of_a_difference_that_is_all_noise_nothing_is_left(tasks: int) -> None:
     """F is 1 where one task of any number tells two skills apart; what rounding leaves of it would be blown up by its root."""
     made = outcomes([1] * tasks, [1] * (tasks - 1) + [0])

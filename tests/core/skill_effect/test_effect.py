@@ -11,6 +11,7 @@ from eval_skills.core.models import Benchmark, SkillCompletionReport
 from eval_skills.core.models.response import ToolCall
 from eval_skills.core.skill_effect.effect import skill_effect
 from eval_skills.core.skill_effect.model import Arm, SkillEffect
+from tests.tables import each_row
 
 BENCHMARK = Benchmark.model_validate({"id": "b", "name": "B", "version": "1.0.0", "tasks": []})
 STATUS = {"p": "pass", "f": "fail", "i": "error"}
@@ -233,7 +234,7 @@ def test_costs_that_only_some_items_know_are_said_to_be_theirs() -> None:
     assert found.remarks == ["with: cost known of 3 of 4 items only; the figures are theirs"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("arguments", "is_problem"),
     [
         pytest.param({"path": "/srv/mine/csv-tools/SKILL.md"}, True, id="file"),

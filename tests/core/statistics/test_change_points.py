@@ -62,7 +62,7 @@ def test_a_step_without_noise_is_put_exactly() -> None:
     assert (point.at, point.first, point.last, point.before, point.after) == (10, 10, 10, 0.5, 1.0)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("values", "says"),
     [
         pytest.param([], "0 known values; from 11 on", id="empty"),
@@ -124,7 +124,7 @@ def test_weights_decide_how_much_a_value_says() -> None:
     assert untested(values) is None
 
 
-@pytest.mark.parametrize("weights", [[1.0] * 10, [0.0] + [1.0] * 10, [-1.0] + [1.0] * 10, [math.nan] + [1.0] * 10])
+@each_row("weights", [[1.0] * 10, [0.0] + [1.0] * 10, [-1.0] + [1.0] * 10, [math.nan] + [1.0] * 10])
 def test_p40_weights_that_make_no_sense_are_refused(weights: list[float]) -> None:
     with pytest.raises(ValueError, match="a weight above 0 for each value"):
         change_points([0.1 * place for place in range(11)], weights)

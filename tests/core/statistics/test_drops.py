@@ -7,6 +7,7 @@ import pytest
 
 from eval_skills.core.statistics.drops import DROP_LEVEL, lasting_drop
 from eval_skills.core.statistics.rates import FloatArray
+from tests.tables import each_row
 
 
 def noise(length: int, seed: int = 1) -> FloatArray:
@@ -22,7 +23,7 @@ def test_a_drop_is_found_where_it_began_with_both_levels() -> None:
     assert drop.after == pytest.approx(0.8, abs=0.02)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "values",
     [
         pytest.param(noise(40), id="unchanged"),

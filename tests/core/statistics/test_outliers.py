@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import pytest
 
 from eval_skills.core.statistics.outliers import outliers
+from tests.tables import each_row
 
 
 def test_one_low_night_is_named_with_the_band_of_the_others() -> None:
@@ -30,6 +30,6 @@ def test_figures_without_an_upper_end_are_compared_by_their_logarithms() -> None
     assert outliers([100.0, *[0.0] * 20], positive=True) == []
 
 
-@pytest.mark.parametrize("values", [[], [1.0] * 6 + [0.0], [None] * 20, [math.nan] * 20, [0.5] * 20])
+@each_row("values", [[], [1.0] * 6 + [0.0], [None] * 20, [math.nan] * 20, [0.5] * 20])
 def test_where_there_is_no_band_nothing_stands_out(values: list[float | None]) -> None:
     assert outliers(values) == []

@@ -23,6 +23,7 @@ from eval_skills.core.statistics.paired import (
     tasks_needed,
 )
 from eval_skills.core.statistics.rates import FloatArray
+from tests.tables import each_row
 
 AFTER = np.array([3, 3, 2, 3, 1, 3, 0, 3]) / 3
 BEFORE = np.array([3, 2, 1, 3, 0, 2, 0, 2]) / 3
@@ -55,7 +56,7 @@ def test_paired_t_agrees_with_scipy(stats: ModuleType, differences: FloatArray) 
     assert (ours.lower, ours.upper) == pytest.approx((max(-1, bounds.low), min(1, bounds.high)), abs=1e-9)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("differences", "level", "lower", "upper"),
     [
         pytest.param(np.zeros(60), 0.9, -0.0487, 0.0487, id="sixty-unchanged"),
@@ -77,7 +78,7 @@ def test_interval_holds_its_mean(differences: FloatArray) -> None:
     assert difference.mean - 1e-12 <= difference.upper <= 1
 
 
-@pytest.mark.parametrize(("better", "worse", "p"), [(5, 0, 0.0625), (6, 1, 0.125), (9, 2, 0.0654), (0, 0, 1.0), (4, 4, 1.0)])
+@each_row(("better", "worse", "p"), [(5, 0, 0.0625), (6, 1, 0.125), (9, 2, 0.0654), (0, 0, 1.0), (4, 4, 1.0)])
 def test_sign_test_by_its_examples(better: int, worse: int, p: float) -> None:
     assert sign_test(better, worse) == pytest.approx(p, abs=5e-5)
 
@@ -97,7 +98,7 @@ def test_p35_four_tasks_won_in_three_runs_each_are_four_wins() -> None:
     assert sign_test(4, 0) / 2 == 1 / 16
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("differences", "p"),
     [
         pytest.param(D, 1 / 32, id="the-example"),
@@ -163,13 +164,13 @@ def test_several_comparisons_have_the_p_of_each() -> None:
     assert sign_flip_tests(rows[5:]) == pytest.approx(alone[5:], abs=1e-12)
 
 
-@pytest.mark.parametrize(("differing", "floor"), [(0, 1.0), (4, 0.0625), (5, 0.03125), (16, 2.0**-16), (400, 2.0**-400)])
+@each_row(("differing", "floor"), [(0, 1.0), (4, 0.0625), (5, 0.03125), (16, 2.0**-16), (400, 2.0**-400)])
 def test_p42_floor_of_p(differing: int, floor: float) -> None:
     assert p_floor(differing) == floor
     assert sign_flip_test(np.full(max(differing, 1), 1.0 if differing else 0.0)) == floor
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("given_p", "adjusted"),
     [
         ([0.01, 0.04, 0.03, 0.005], [0.03, 0.06, 0.06, 0.02]),
@@ -196,9 +197,7 @@ def spread(runs: int) -> Spread:
     return Spread(deviation=(1 / 9 + 2 / 6 / runs) ** 0.5, rate=0.5, runs=runs)
 
 
-@pytest.mark.parametrize(
-    ("runs", "tasks", "effect"), [(1, 50, 0.28), (1, 100, 0.19), (3, 50, 0.195), (3, 100, 0.137), (10, 100, 0.11)]
-)
+@each_row(("runs", "tasks", "effect"), [(1, 50, 0.28), (1, 100, 0.19), (3, 50, 0.195), (3, 100, 0.137), (10, 100, 0.11)])
 def test_smallest_effect_by_its_table(runs: int, tasks: int, effect: float) -> None:
     assert smallest_effect(spread(runs), tasks) == pytest.approx(effect, abs=5e-3)
 

@@ -95,7 +95,7 @@ def test_one_task_has_no_clustered_error() -> None:
     assert clustered_standard_error(np.array([2]), np.array([3])) is None
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("passed", "items", "size"),
     [
         pytest.param(EXAMPLE_PASSED, EXAMPLE_ITEMS, 5.47, id="the-example"),
@@ -182,7 +182,7 @@ def test_p33_pass_at_k_and_pass_hat_k_are_unbiased(items: int, passed: int, k: i
     assert pass_hat_k(items, passed, k) == (None if hat is None else pytest.approx(hat, abs=5e-5))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("k", "at", "hat"),
     [(1, 0.6667, 0.6667), (2, 0.8056, 0.5278), (3, 0.8333, 0.4167), (4, 0.8333, 0.3333), (5, None, None)],
 )
@@ -206,7 +206,7 @@ def test_mean_over_tasks_is_the_plain_mean(pairs: list[tuple[int, int]], k: int)
     assert mean_over_tasks(pass_at_k, passed, items, k) == expected
 
 
-@pytest.mark.parametrize(("percent", "value"), [(50, 99.0), (95, 3000.0), (99, 3000.0), (7, 80.0)])
+@each_row(("percent", "value"), [(50, 99.0), (95, 3000.0), (99, 3000.0), (7, 80.0)])
 def test_nearest_rank_of_the_example(percent: int, value: float) -> None:
     assert nearest_rank([80, 88, 92, 95, 99, 101, 120, 150, 400, 3000], percent) == value
 
@@ -230,7 +230,7 @@ def test_nearest_rank_agrees_with_duckdb() -> None:
         assert rows == [([nearest_rank(range(1, count + 1), percent) for percent in (50, 95, 99)],)]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("completion", "errors", "p95", "expected"),
     [
         pytest.param(0.8, 0.05, 1200.0, 0.837, id="as-published"),

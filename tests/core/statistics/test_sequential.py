@@ -7,6 +7,7 @@ import pytest
 
 from eval_skills.core.statistics.rates import normal_quantile
 from eval_skills.core.statistics.sequential import information, look_levels
+from tests.tables import each_row
 
 
 @pytest.mark.parametrize(
@@ -37,7 +38,7 @@ def test_all_looks_together_are_wrong_as_often_as_one() -> None:
     assert crossed == pytest.approx(0.05, abs=3 * np.sqrt(0.05 * 0.95 / 40_000))
 
 
-@pytest.mark.parametrize("fractions", [[], [0.5], [0.5, 0.5, 1.0], [0.0, 1.0], [1.0, 0.5], [0.5, 1.0, 1.2]])
+@each_row("fractions", [[], [0.5], [0.5, 0.5, 1.0], [0.0, 1.0], [1.0, 0.5], [0.5, 1.0, 1.2]])
 def test_fractions_that_do_not_rise_to_one_are_refused(fractions: list[float]) -> None:
     with pytest.raises(ValueError, match="must rise"):
         look_levels(fractions)

@@ -13,6 +13,7 @@ from eval_skills.core.store import Journal, Store, land, land_reports, start_dat
 from eval_skills.core.store.layout import Layout
 from eval_skills.core.store.retention import note_pruned
 from eval_skills.core.store.schema import REPORT_SCHEMA
+from tests.tables import each_row
 
 GONE = "20261121T233824Z-3f9a"
 MakeResult = Callable[..., ItemResult]
@@ -24,7 +25,7 @@ def journal(store: Store, run_id: str, *results: ItemResult) -> None:
             open_journal.append(result)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("path", "root", "sqlite"),
     [
         pytest.param("x", "x", None, id="folder"),

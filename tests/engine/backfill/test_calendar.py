@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eval_skills.engine.backfill.periods import Period, moment_period, period_of
+from tests.tables import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("moment", "every", "name", "start"),
     [
         pytest.param(datetime(2026, 3, 1, tzinfo=UTC), "day", "2026-03-01", "2026-03-01", id="midnight-begins-the-day"),

@@ -29,6 +29,7 @@ from eval_skills.engine.rescoring.request import RescoreRequest
 from eval_skills.engine.rescoring.rescore import rescore
 from tests.engine.backfill.backfills import backfill
 from tests.scripted_model import ScriptedModel
+from tests.tables import each_row
 
 if TYPE_CHECKING:
     from tests.engine.evaluations import MakeRequest
@@ -294,7 +295,7 @@ class TestRecordedRuns:
         assert judged({"turns": [{"output": "1: a"}]}).error_kind == "contract"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("line", "said"),
     [
         ({"turns": []}, "turns is an empty list"),

@@ -18,6 +18,7 @@ from eval_skills.engine.evaluation.in_process import evaluate_in_process
 from eval_skills.engine.evaluation.replaced import Replaced
 from eval_skills.engine.evaluation.resume import resumed_plan
 from eval_skills.engine.evaluation.spending import Spending, spent_before
+from tests.tables import each_row
 
 if TYPE_CHECKING:
     from eval_skills.engine.evaluation.summary import RunSummary
@@ -111,7 +112,7 @@ def test_an_item_of_an_older_version_has_an_attempt_with_what_the_item_took() ->
     assert replaced.attempts == [of(T0, cost_usd=2.0, tokens=7, latency_ms=5.0, error_kind="skill")]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("then", "now", "called"),
     [
         pytest.param({"tool_calls": [ToolCall(name="pay")]}, {}, ["pay"], id="known"),
@@ -142,7 +143,7 @@ PERHAPS_PAID = Reason(code="JUDGE_TIMEOUT", message="no answer in time")
 JUDGED = {"judge_requests": 1, "judge_tokens": 10, "judge_cost_usd": 0.5}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("then", "now", "paid"),
     [
         pytest.param({}, JUDGED, (1, 10, 0.5), id="not-judged-then"),

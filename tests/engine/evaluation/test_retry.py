@@ -9,9 +9,10 @@ import pytest
 from eval_skills.engine.evaluation.retries import JITTER, delay_s
 from eval_skills.scorers.judging.requests import TimeBudget
 from eval_skills.tasks.evaluation import retry_delays
+from tests.tables import each_row
 
 
-@pytest.mark.parametrize("attempt", [1, 2, 3, 10])
+@each_row("attempt", [1, 2, 3, 10])
 def test_p20_the_delay_grows_by_a_second_and_has_jitter(attempt: int) -> None:
     delays = [delay_s(attempt) for _ in range(200)]
     assert min(delays) >= attempt * (1 - JITTER)

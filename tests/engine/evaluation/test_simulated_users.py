@@ -29,6 +29,7 @@ from eval_skills.engine.rescoring.plan import plan_rescoring
 from eval_skills.engine.rescoring.request import RescoreRequest
 from eval_skills.engine.rescoring.rescore import rescore
 from tests.scripted_model import Asked, Says, ScriptedModel, failure
+from tests.tables import each_row
 
 if TYPE_CHECKING:
     from tests.engine.evaluations import MakeRequest
@@ -314,7 +315,7 @@ class TestBeforeTheRun:
         with pytest.raises(UsageError, match=said):
             planned(task, {"llm": {}}, **user)
 
-    @pytest.mark.parametrize(
+    @each_row(
         ("task", "said"),
         [
             ({"user": {}}, "user.goal"),

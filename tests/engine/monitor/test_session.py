@@ -20,6 +20,7 @@ from eval_skills.engine.monitor.log.records import LogFields
 from eval_skills.engine.monitor.request import MonitorRequest
 from eval_skills.engine.monitor.session import MonitorSession
 from tests.engine.monitor.monitored_log import ids, monitor, record, write
+from tests.tables import each_row
 
 
 @pytest.fixture
@@ -51,7 +52,7 @@ class TestSampling:
         drawn = store.samples().groupby("monitor_id")["interaction_id"].agg(set)
         assert drawn[one.monitor_id] != drawn[other.monitor_id]
 
-    @pytest.mark.parametrize("rate", [0.0, -0.1, 1.1, float("nan")])
+    @each_row("rate", [0.0, -0.1, 1.1, float("nan")])
     def test_p94_a_rate_that_samples_nobody_or_too_many_is_refused(self, rate: float) -> None:
         with pytest.raises(ValueError, match="rate"):
             MonitorRequest(log="x", rate=rate)

@@ -30,6 +30,7 @@ from eval_skills.engine.nightly.plan import plan_night
 from eval_skills.engine.nightly.request import NightlyRequest
 from eval_skills.engine.nightly.summary import NightEffect, NightSummary
 from tests.core.skill_effect.test_effect import LOADED, effect, every, report
+from tests.tables import each_row
 
 AGENT = """
 skill=.agents/skills/csv/SKILL.md
@@ -158,7 +159,7 @@ def test_an_effect_that_cannot_be_asked_is_a_failure_of_its_suite(
     assert suite.run_id is None
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("theirs", "failures"),
     [
         pytest.param(every(9, "ff"), [], id="better"),

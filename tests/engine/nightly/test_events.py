@@ -19,6 +19,7 @@ from eval_skills.engine.nightly.events import FORBIDDEN_TOOL, NOT_JUDGED, events
 from eval_skills.engine.nightly.history import LastNight
 from eval_skills.engine.nightly.summary import NightSummary, SkillOutcome, SuiteOutcome, gone_explanation
 from eval_skills.reporting.nightly import ClassifiedSkill, ranking_markdown
+from tests.tables import each_row
 
 CALLED = Reason(code="FORBIDDEN_TOOL_CALLED", message="called delete_all, which is forbidden", where="toolCalls[0]")
 BENCHMARK = Benchmark.model_validate({"id": "sums", "name": "Sums", "version": "1.0.0", "tasks": []})
@@ -109,7 +110,7 @@ def judged_against(*against: Against) -> SkillOutcome:
     return replace(outcome("adder", 0), against=against)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("skill", "reason"),
     [
         pytest.param(judged_against(compared("good nights", 9, 10)), None, id="better"),

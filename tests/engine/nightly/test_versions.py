@@ -9,6 +9,7 @@ import pytest
 from eval_skills.engine.nightly.evidence import gone
 from eval_skills.engine.nightly.history import LastNight, PastNight, SuiteHistory
 from tests.engine.nightly.made_nights import BROKEN, FINE, TASKS, Nights, Outcome, verdicts
+from tests.tables import each_row
 
 
 @pytest.mark.slow
@@ -55,7 +56,7 @@ def test_versions_that_are_gone(nights: Nights, before: list[str], now: list[str
     assert [each.skill_version for each in found] == missed
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("nights_before", "tonight", "past"),
     [
         pytest.param(["1", "2", "1"], "2", "1 2 1", id="alone-every-version-counts"),

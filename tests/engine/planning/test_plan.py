@@ -13,18 +13,19 @@ from eval_skills.core.statistics.planning import Counts
 from eval_skills.core.store import Store, prune_items
 from eval_skills.engine.planning.plan import Budget, StoredSample, make_plan, read_sample
 from tests.cli.conftest import leave_run
+from tests.tables import each_row
 
 SAMPLE = StoredSample("r", [Counts(np.array([3, 3, 2, 0] * 5), np.full(20, 3))], latency_s=2.0, cost_usd=0.01, tokens=None)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "amount", "unit"), [("20usd", 20, "usd"), ("2h", 7200, "s"), ("90 min", 5400, "s"), ("10000tokens", 10000, "tokens")]
 )
 def test_a_budget_is_an_amount_of_one_thing(text: str, amount: float, unit: str) -> None:
     assert Budget.parse(text) == Budget(amount, unit)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("text", ["", "20", "0usd", "-1usd", "2 days", "usd"])
+@each_row("text", ["", "20", "0usd", "-1usd", "2 days", "usd"])
 def test_p40_another_budget_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match="a budget is an amount above 0"):
         Budget.parse(text)

@@ -14,6 +14,7 @@ from eval_skills.core.models import Benchmark
 from eval_skills.core.skill_effect.model import Arm
 from eval_skills.engine.skill_effect.arms import Agent, Arms, make_arms
 from eval_skills.engine.skill_effect.sham import something_else
+from tests.tables import each_row
 
 TEXT = "---\nname: csv-tools\ndescription: Reads CSV files. Use it for tables.\n---\n# How\nRead the header first.\n"
 
@@ -77,7 +78,7 @@ def test_a_sham_of_a_description_alone_is_the_same(tmp_path: Path) -> None:
     assert made.remarks == ["the Agent Skill has no text below its description: the arms sham and with differ by chance alone"]
 
 
-@pytest.mark.parametrize("characters", [0, 1, 500, 5_000])
+@each_row("characters", [0, 1, 500, 5_000])
 def test_the_text_of_a_sham_has_any_length(characters: int) -> None:
     assert len(something_else(characters)) == characters
 

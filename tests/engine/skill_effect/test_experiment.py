@@ -6,13 +6,14 @@ import pytest
 
 from eval_skills.core.models import Benchmark
 from eval_skills.engine.skill_effect.experiment import Experiment, copies_in
+from tests.tables import each_row
 
 
 def task(name: str, prompt: str, expected: str = "1", **more: Any) -> dict[str, Any]:
     return {"id": name, "inputData": {"prompt": prompt}, "expectedOutput": {"value": expected}, **more}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("second", "copies"),
     [
         pytest.param(task("b", "Sum x."), {"b": "a"}, id="same"),

@@ -16,6 +16,7 @@ from eval_skills.engine.task_linting.case import ASKS_A_MODEL, NEEDS_A_CALL
 from eval_skills.engine.task_linting.finding import RULES, Lint
 from eval_skills.engine.task_linting.linting import lint
 from eval_skills.engine.task_linting.similarity import near_pairs
+from tests.tables import each_row
 
 CAPITAL = {"q": "What is the capital of France?"}
 
@@ -69,7 +70,7 @@ def test_the_later_of_two_tasks_that_ask_the_same_is_found(tmp_path: Path, tasks
     assert rules(linted(tmp_path, *tasks)) == [(expected, "t1")]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("one", "other"),
     [
         pytest.param({"a": 2, "b": 3}, {"a": 2, "b": 4}, id="other-number"),

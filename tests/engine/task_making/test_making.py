@@ -18,6 +18,7 @@ from eval_skills.core.store import Store, land_rows
 from eval_skills.engine.task_making.drafts import answer_schema, write_benchmark
 from eval_skills.engine.task_making.making import MadeBenchmark, MakingRequest, make_tasks, skill_of_document
 from tests.scripted_model import Asked, Says, ScriptedModel, failure
+from tests.tables import each_row
 
 PETS = Path(__file__).parents[2] / "scaffolding" / "pets.yaml"
 INPUT: dict[str, Any] = {
@@ -63,7 +64,7 @@ def test_without_an_output_schema_nothing_is_expected() -> None:
     assert all(task.lacks_expectation for task in tasks)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("schema", "expected"),
     [
         pytest.param({}, None, id="none"),

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from eval_skills.core.errors import InputError
 from eval_skills.engine.task_linting.similarity import same
 from eval_skills.engine.task_making.schema_values import MAX_CHOICES, InputSchema, Variant, inputs_of
+from tests.tables import each_row
 
 WEATHER: dict[str, Any] = {
     "type": "object",
@@ -106,7 +107,7 @@ def test_where_edges_are_used_up_they_are_combined() -> None:
     assert all(each.is_valid for each in combined)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("schema", "says"),
     [
         pytest.param({"type": "nothing"}, "not a valid schema", id="not-a-schema"),
@@ -156,7 +157,7 @@ def test_the_schema_itself_says_what_is_valid(properties: dict[str, Any], count:
     assert all((checked.objection(each.value) is None) is each.is_valid for each in variants)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("schema", "first"),
     [
         pytest.param({"items": {"type": "integer"}, "minItems": 3}, [1, 2, 3], id="numbers"),
@@ -175,7 +176,7 @@ def test_items_that_must_differ_do(schema: dict[str, Any], first: list[Any]) -> 
     assert made({"type": "object", "required": ["many"], "properties": {"many": several}}, 1)[0].value == {"many": first}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("schema", "first"),
     [
         pytest.param({"additionalProperties": {"type": "integer"}, "minProperties": 2}, {"key1": 1, "key2": 1}, id="of-a-schema"),

@@ -19,6 +19,7 @@ from eval_skills.engine.triggers.optimizing import (
     with_description,
 )
 from eval_skills.scorers.judging.judge import Judge
+from tests.tables import each_row
 
 
 def queries(wanted: int, unwanted: int) -> list[Query]:
@@ -103,7 +104,7 @@ def test_a_reply_is_a_text_that_can_be_read(given: str, kept: str | None) -> Non
         assert Rewritten(description=given).description == kept
 
 
-@pytest.mark.parametrize(("wanted", "unwanted", "futile"), [(4, 2, True), (5, 5, True), (8, 5, False), (10, 10, False)])
+@each_row(("wanted", "unwanted", "futile"), [(4, 2, True), (5, 5, True), (8, 5, False), (10, 10, False)])
 def test_too_few_held_out_queries_are_named_before_anything_is_asked(wanted: int, unwanted: int, futile: bool) -> None:
     held_out = halves(queries(wanted, unwanted)).held_out
     assert (too_few_to_prove(held_out) is not None) is futile, len(held_out)

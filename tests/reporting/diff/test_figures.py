@@ -145,7 +145,7 @@ def skill(**fields: Any) -> SkillDiff:
     return SkillDiff.model_validate(base | fields)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("fields", "name", "verdict"),
     [
         pytest.param({"beforeSkillId": "s", "beforeVersion": "2.0.0", "verdict": "worse"}, "s@2.0.0", "✘ worse", id="same"),

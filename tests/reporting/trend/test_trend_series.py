@@ -8,6 +8,7 @@ import pytest
 
 from eval_skills.core.trend.trend import TrendPoint
 from eval_skills.reporting.trend.series import Annotation, shown, trend_series, unit, utc
+from tests.tables import each_row
 
 START = datetime(2026, 1, 1, 10, tzinfo=UTC)
 
@@ -17,7 +18,7 @@ def point(day: float, version: str = "1", benchmark: str | None = "b1") -> Trend
     return TrendPoint(timestamp=moment, run_id=f"r{day}", skill_version=version, benchmark_version=benchmark, value=0.5)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("points", "successive"),
     [
         pytest.param([point(0), point(1)], True, id="one-version"),
@@ -64,7 +65,7 @@ def test_a_moment_without_a_zone_is_utc() -> None:
     assert utc(datetime(2026, 1, 1)) == datetime(2026, 1, 1, tzinfo=UTC)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("metric", "value", "text"),
     [
         pytest.param("completionRate", 0.25, "25.0 %", id="rate"),

@@ -10,6 +10,7 @@ from eval_skills.core.triggers import Triggers
 from eval_skills.reporting.triggers.document import TRIGGER_FORMATS, write_triggers
 from eval_skills.reporting.triggers.figures import load_rows, outcome
 from tests.core.test_triggers import triggers
+from tests.tables import each_row
 
 HOSTILE = "<script>alert(1)</script>|`\x1b[31m"
 
@@ -64,7 +65,7 @@ def test_what_was_loaded_adds_up_to_the_runs() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("should", "runs", "kind"),
     [
         pytest.param(True, "LL", "pass", id="right"),

@@ -9,6 +9,7 @@ import pytest
 from eval_skills.core.documents import json_schema as schema_validation
 from eval_skills.scaffolding.openapi.references import SchemaChecks
 from tests.scaffolding.openapi.documents import Load, document, ids, skill_of
+from tests.tables import each_row
 
 COUNT = 12
 
@@ -59,7 +60,7 @@ def test_p67_a_definition_that_is_no_schema_is_named_by_every_operation_that_rea
     )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("schema", "sound"),
     [
         pytest.param({"$ref": "#/$defs/A", "$defs": {"A": {"$ref": "#/$defs/A"}}}, True, id="names-itself"),

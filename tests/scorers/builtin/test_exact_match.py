@@ -119,7 +119,7 @@ def test_tolerance_is_symmetric_and_zero_means_equal(one: float, other: float, t
     assert within(one, other, 0) == (one == other)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("expected", "output", "options", "said"),
     [
         pytest.param("x" * 900 + "a", "x" * 900 + "b", {}, '; they differ from character 901 on: "a" and "b"', id="late"),

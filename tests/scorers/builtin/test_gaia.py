@@ -78,7 +78,7 @@ def test_answers_that_are_no_text(output: Any, gold: Any) -> None:
     assert judged(gold, output).passed
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("output", "plain", "extracted"),
     [
         ("It is so.\nFinal answer: 42\nBye", False, True),
@@ -92,7 +92,7 @@ def test_the_final_line_is_taken_on_request_only(output: str, plain: bool, extra
     assert judged("42", output, finalAnswer=True).passed is extracted
 
 
-@pytest.mark.parametrize("gold", [None, True, ["a"], {"a": 1}])
+@each_row("gold", [None, True, ["a"], {"a": 1}])
 def test_p10_a_gold_answer_that_is_no_text_or_number_is_refused(gold: Any) -> None:
     with pytest.raises(InputError, match=r"expectedOutput\.value"):
         TaskScoring(EvalTask.model_validate({"id": "t", "expectedOutput": {"type": "gaia", "value": gold}}))

@@ -54,7 +54,7 @@ def test_a_large_whole_number_that_is_another_one_is_wrong(output: Any, toleranc
     assert verdict.reasons[0].message.startswith("expected total = 1234567890123456789")
 
 
-@pytest.mark.parametrize("metrics", [{}, {"a": 1}, {"a": {"value": 1, "tolerance": -1}}, {"a": {"valu": 1}}])
+@each_row("metrics", [{}, {"a": 1}, {"a": {"value": 1, "tolerance": -1}}, {"a": {"valu": 1}}])
 def test_what_is_no_figure_is_refused(metrics: Any) -> None:
     with pytest.raises(InputError):
         TaskScoring(EvalTask.model_validate({"id": "t", "evaluator": {"type": "metrics", "metrics": metrics}}))

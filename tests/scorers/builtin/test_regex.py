@@ -43,7 +43,7 @@ async def test_p02_case_sensitive_reaches_the_scorer() -> None:
     assert (await scored("OWL", "owl", case_sensitive=False)).value == 1
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("patterns", "path"),
     [
         pytest.param((), "patterns", id="p05-none"),

@@ -45,7 +45,7 @@ def test_the_reason_shows_both() -> None:
     assert scored("Hi", "Dear").reasons[0].message == 'expected an answer that begins with "Dear", got "Hi"'
 
 
-@pytest.mark.parametrize("value", ["", "  ", (), ("Dear", "")])
+@each_row("value", ["", "  ", (), ("Dear", "")])
 def test_nothing_to_begin_with_is_a_load_error(value: str | tuple[str, ...]) -> None:
     with pytest.raises(InputError) as caught:
         StartsWith(value=value)

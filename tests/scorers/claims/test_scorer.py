@@ -54,7 +54,7 @@ async def test_p87_the_threshold_is_applied_as_given_and_passes_at_equality(thre
     assert reason.informational is (status == "pass")
 
 
-@pytest.mark.parametrize("checks", [True, {}, {"threshold": 0.8}, {"kinds": ["number"]}])
+@each_row("checks", [True, {}, {"threshold": 0.8}, {"kinds": ["number"]}])
 async def test_p87_a_block_that_is_there_switches_the_check_on(checks: Any) -> None:
     assert (await judged("7", checks=checks)).status == "fail"
 
@@ -80,7 +80,7 @@ async def test_p40_a_task_that_checks_nothing_is_refused() -> None:
         await judged("7", checks=False)
 
 
-@pytest.mark.parametrize("output", ["I do not know.", "", None, {"sum": None}])
+@each_row("output", ["I do not know.", "", None, {"sum": None}])
 async def test_p88_no_claims_is_not_configured_and_says_so(output: Any) -> None:
     verdict = await judged(output, SALES)
     assert (verdict.status, verdict.dimensions) == ("pass", {})
@@ -134,7 +134,7 @@ async def test_results_may_lie_in_the_messages_and_own_words_prove_nothing() -> 
 FAILED = ToolCall(name="sales", error="connection refused")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("output", "calls", "share"),
     [
         pytest.param("All is well in 2026.", [FAILED], 0.5, id="silent"),

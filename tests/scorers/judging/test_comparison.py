@@ -12,6 +12,7 @@ from eval_skills.core.models import EvalTask
 from eval_skills.scorers import ScoringSettings
 from eval_skills.scorers.judging.comparison import Compared, Comparing, same_answer
 from tests.scripted_model import Asked, Says, ScriptedModel
+from tests.tables import each_row
 
 Settings = Callable[..., ScoringSettings]
 TASK = EvalTask.model_validate({"id": "t", "inputData": {"q": "6 x 7?"}, "expectedOutput": {"type": "exact", "value": "42"}})
@@ -70,7 +71,7 @@ async def test_equal_answers_are_a_tie_and_nobody_is_asked(model: ScriptedModel,
     assert model.asked == []
 
 
-@pytest.mark.parametrize(("a", "b"), [({"a": 1}, {"b": 1}), ("", "x"), (1, True), ("1", 1)])
+@each_row(("a", "b"), [({"a": 1}, {"b": 1}), ("", "x"), (1, True), ("1", 1)])
 def test_answers_that_only_look_alike_are_not_the_same(a: Any, b: Any) -> None:
     assert not same_answer(a, b)
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
-
 from eval_skills.core.config import LlmSettings
 from eval_skills.core.llm import load
 from eval_skills.scorers.judging.model import PROVIDERS, judge_secrets, usual_variables
+from tests.tables import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("model", "variables"),
     [
         ("openai/gpt-4o-mini", ("OPENAI_API_KEY",)),

@@ -180,7 +180,7 @@ async def test_a_choice_is_worth_what_it_is_worth_also_in_a_panel(model: Scripte
     assert found.score == pytest.approx(2 / 3)
 
 
-@pytest.mark.parametrize("scorer", ["llm_judge", "rubric", "trajectory_judge", "hallucination"])
+@each_row("scorer", ["llm_judge", "rubric", "trajectory_judge", "hallucination"])
 def test_a_panel_is_asked_for_alike_everywhere(scorer: str) -> None:
     shared = {"model", "models", "votes", "aggregate", "temperature"} if scorer != "hallucination" else {"model"}
     assert shared <= find_scorer(scorer).options.keys()

@@ -129,7 +129,7 @@ def test_uncertainty(text: str, admits: bool) -> None:
     assert scored("uncertainty", text, expected=False).passed is not admits
 
 
-@pytest.mark.parametrize(("name", "options"), [("pii", {}), ("safety", {}), ("refusal", {"expected": True}), ("uncertainty", {})])
+@each_row(("name", "options"), [("pii", {}), ("safety", {}), ("refusal", {"expected": True}), ("uncertainty", {})])
 def test_an_answer_without_text_passes_none_of_them(name: str, options: dict[str, Any]) -> None:
     outputs: list[Any] = [None, "", " ", {}]
     for output in outputs:

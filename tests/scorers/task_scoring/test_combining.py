@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from eval_skills.core.models import AtLeast
 from eval_skills.scorers.task_scoring.combining import Combination, Outcome, Part, judged_from
+from tests.tables import each_row
 
 GATED = Outcome.scored(0.4, passed=False, gated=True)
 
@@ -136,7 +137,7 @@ def test_one_that_weighs_nothing_decides_only_where_it_is_required(rule: Any, th
                 assert outcome(with_it) == outcome(Tree(rule, shown, threshold))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("rule", "threshold", "leaves", "value"),
     [
         pytest.param("all", None, (Leaf(True, 1.0), Leaf(False, 0.25)), 0.625, id="all-is-the-mean"),
@@ -156,7 +157,7 @@ def test_what_is_unknown_stays_so_when_it_is_inverted() -> None:
     assert outcome_of(Node(Leaf(True, 0.75), negated=True)) == Outcome.scored(0.25, passed=False)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("value", "threshold", "gated", "passed"),
     [
         pytest.param(0.8, 0.8, False, True, id="equality-passes"),
@@ -241,7 +242,7 @@ def test_the_order_of_entries_changes_nothing(tree: Tree, chance: Any) -> None:
     assert outcome(shuffled(tree)) == outcome(tree)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("outcomes", "bounds"),
     [
         pytest.param((GATED, Outcome.scored(0.2, passed=False)), (0.2, 0.2), id="another-is-picked"),

@@ -9,6 +9,7 @@ from eval_skills.scorers import TaskScoring, score_response_sync
 from eval_skills.scorers.score import remark
 from eval_skills.scorers.task_scoring.conversation import ConversationScoring
 from eval_skills.scorers.task_scoring.conversation_verdict import ScoredPart, joined_verdict
+from tests.tables import each_row
 
 
 def task(*turns: dict[str, Any], **fields: Any) -> EvalTask:
@@ -182,7 +183,7 @@ def test_a_least_score_of_nothing_is_refused(least: int) -> None:
 PAYS = {"output": "Paris", "toolCalls": [{"name": "pay"}]}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("forbidding", "answers", "status", "unknown"),
     [
         pytest.param("whole", [PAYS], "fail", False, id="called-in-a-turn-that-is-there"),

@@ -39,7 +39,7 @@ def codes(found: Verdict) -> list[str]:
 # --- which evaluator ---
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("fields", "settings", "name"),
     [
         pytest.param({"evaluator": "contains", "expectedOutput": {**EXACT, "keywords": ["4"]}}, {}, "contains", id="evaluator"),

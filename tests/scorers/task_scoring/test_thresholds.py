@@ -27,7 +27,7 @@ def test_cost(limit: float | None, cost: float | None, codes: list[str]) -> None
     assert [each.code for each in reasons] == codes
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("limit", "latency", "codes"),
     [(10.0, 10.0, []), (10.0, 10.1, ["LATENCY_ABOVE_MAX"]), (10.0, None, ["LATENCY_UNKNOWN"]), (None, 9e9, [])],
 )
@@ -36,7 +36,7 @@ def test_latency(limit: float | None, latency: float | None, codes: list[str]) -
     assert [each.code for each in reasons] == codes
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("score", "limit", "reached"),
     [(0.95, 95, True), (0.1 + 0.2, 30, True), (0.29999, 30, False), (0.0, 0, True), (1.0, 100, True)],
 )

@@ -126,12 +126,12 @@ async def test_bleu_of_a_textbook_pair() -> None:
     assert (await scored("bleu", *BLEU_CASES[0])).value == pytest.approx((5 / 6 * 3 / 5 * 1 / 4 * 0.5 / 3) ** 0.25)
 
 
-@pytest.mark.parametrize("name", METRICS)
+@each_row("name", METRICS)
 async def test_of_several_references_the_closest_counts(name: str) -> None:
     assert (await scored(name, "the red fox ran off", ("an owl", "the red fox ran off"))).value == 1
 
 
-@pytest.mark.parametrize("name", METRICS)
+@each_row("name", METRICS)
 async def test_it_passes_at_the_threshold_and_the_reason_lets_the_number_be_recomputed(name: str) -> None:
     value = (await scored(name, "a b c d x", "a b c d e")).value
     assert 0.5 < value < 1
@@ -142,7 +142,7 @@ async def test_it_passes_at_the_threshold_and_the_reason_lets_the_number_be_reco
     assert '"a b c d e"' in below.reasons[0].message
 
 
-@pytest.mark.parametrize("name", METRICS)
+@each_row("name", METRICS)
 async def test_an_answer_without_text_gets_0_even_at_the_threshold_0(name: str) -> None:
     outputs: list[Any] = [None, "", "  \n", {}, []]
     for output in outputs:

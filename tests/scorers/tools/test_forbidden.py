@@ -17,7 +17,7 @@ def calls(*names: str) -> list[ToolCall]:
     return [ToolCall(name=name) for name in names]
 
 
-@pytest.mark.parametrize("spelling", ["edit_file", "editFile", "edit-file", "EDIT FILE", "edit.file"])
+@each_row("spelling", ["edit_file", "editFile", "edit-file", "EDIT FILE", "edit.file"])
 def test_p76_one_name_policy(spelling: str) -> None:
     violations = ForbiddenTools(tools=("edit_file",)).violations(calls("ls", spelling))
     assert [each.where for each in violations] == ["toolCalls[1]"]

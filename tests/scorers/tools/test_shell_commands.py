@@ -79,7 +79,7 @@ def test_p59_an_option_with_nothing_to_act_on_is_refused(option: str, list_name:
         EvalTask.model_validate({"id": "t", "expected": {"tools": ["a"], option: True}})
 
 
-@pytest.mark.parametrize(("called", "status"), [("a b", "pass"), ("a x b", "pass"), ("a", "fail"), ("b a", "fail")])
+@each_row(("called", "status"), [("a b", "pass"), ("a x b", "pass"), ("a", "fail"), ("b a", "fail")])
 async def test_sequence_gate_fails_a_sequence_that_is_not_kept_whatever_the_score(called: str, status: str) -> None:
     expected = {"toolSequence": ["a", "b"], "sequenceGate": True}
     task = EvalTask.model_validate({"id": "t", "expected": expected, "thresholds": {"minScore": 10}})

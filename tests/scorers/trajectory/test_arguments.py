@@ -106,7 +106,7 @@ def test_overrides_beat_the_mode_for_their_tool() -> None:
     assert rules_of("exact", {"a": "ignore"}).of("b") == rules_of("exact").default
 
 
-@pytest.mark.parametrize("unreadable", ["{bad", [1], None, 7])
+@each_row("unreadable", ["{bad", [1], None, 7])
 def test_malformed_arguments_match_only_where_they_are_ignored(unreadable: Any) -> None:
     for mode in ("exact", "subset", "superset"):
         assert not holds(unreadable, {}, mode)
@@ -172,7 +172,7 @@ def test_useless_overrides_are_refused_at_once(override: Any, said: str) -> None
     assert caught.value.path == "overrides.a"
 
 
-@pytest.mark.parametrize("mode", ["exactly", None, 1, ["exact"], True])
+@each_row("mode", ["exactly", None, 1, ["exact"], True])
 def test_unknown_modes_are_refused_with_the_known_ones(mode: Any) -> None:
     with pytest.raises(ValueError, match="valid are exact, ignore, subset, superset"):
         rules_of(mode)

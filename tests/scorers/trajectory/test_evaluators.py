@@ -13,6 +13,7 @@ import eval_skills.scorers.trajectory as door
 from eval_skills.core.errors import ScorerError
 from eval_skills.scorers.trajectory import create_async_trajectory_match_evaluator, create_trajectory_match_evaluator
 from eval_skills.scorers.trajectory.evaluators import LONG_CHARS
+from tests.tables import each_row
 
 if TYPE_CHECKING:
     from tests.scorers.trajectory.conftest import Chat
@@ -77,7 +78,7 @@ def test_everything_is_a_keyword_and_a_reference_is_needed() -> None:
         factory("strict")
 
 
-@pytest.mark.parametrize("mode", ["Strict", "", None, 1])
+@each_row("mode", ["Strict", "", None, 1])
 def test_an_unknown_mode_is_refused_at_once_with_the_known_ones(mode: Any) -> None:
     for factory in (create_trajectory_match_evaluator, create_async_trajectory_match_evaluator):
         with pytest.raises(ValueError, match="valid are strict, unordered, subset, superset"):

@@ -72,7 +72,7 @@ def test_what_is_no_list_of_steps_is_refused(given: Any) -> None:
         result([], given, "strict")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("output", "reference", "comment"),
     [
         pytest.param([["a", "c"]], [["a", "b", "c"]], "turn 1: missing: b", id="missing-node"),
@@ -123,7 +123,7 @@ def test_unknown_mode() -> None:
         create_graph_trajectory_match_evaluator(trajectory_match_mode="ordered")  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("mode", MODES)
+@each_row("mode", MODES)
 def test_no_output_at_all_matches_nothing_whatever_the_mode(mode: str) -> None:
     found = result(None, [], mode)
     assert (found["score"], "no output" in found["comment"]) == (False, True)

@@ -114,7 +114,7 @@ def test_calls_alone_do_for_every_mode_but_strict() -> None:
     assert (found.status, [reason.code for reason in found.reasons]) == ("fail", ["TRAJECTORY_UNKNOWN"])
 
 
-@pytest.mark.parametrize("mode", ["strict", "unordered", "subset", "superset"])
+@each_row("mode", ["strict", "unordered", "subset", "superset"])
 def test_p40_an_answer_that_says_nothing_of_its_way_never_passes(mode: str) -> None:
     found = verdict(task(mode=mode))
     assert (found.status, [reason.code for reason in found.reasons]) == ("fail", ["TOOL_CALLS_UNKNOWN"])

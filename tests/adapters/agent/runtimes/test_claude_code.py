@@ -14,6 +14,7 @@ from eval_skills.adapters.agent.runtimes.claude_code import ClaudeCode
 from eval_skills.adapters.agent.transcript import Transcript
 from eval_skills.agent_skills.folder import read_agent_skill
 from eval_skills.core.models import Usage
+from tests.tables import each_row
 
 RUNTIME = ClaudeCode()
 INIT = {"type": "system", "subtype": "init", "session_id": "s", "tools": ["Bash", "Read", "Skill"], "model": "m", "cwd": "/w"}
@@ -72,7 +73,7 @@ def test_a_stream_becomes_messages_calls_turns_tokens_and_a_cost() -> None:
     assert (response.usage, response.cost_usd) == (Usage(prompt_tokens=5012, completion_tokens=150), 0.0213)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("event", "loaded"),
     [
         pytest.param(said(1, use(1, "Read", file_path="/h/.claude/skills/greeter/SKILL.md")), ["greeter"], id="read"),
@@ -95,7 +96,7 @@ def test_a_helper_of_its_own_takes_no_turn_and_says_nothing() -> None:
     assert [call.name for call in response.tool_calls or ()] == ["Task", "Bash"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("end", "error", "transient"),
     [
         pytest.param(
@@ -115,7 +116,7 @@ def test_an_error_at_the_end_is_that_of_the_item_and_its_cost_stays_known(
     assert transcript.cost_usd == 0.0213
 
 
-@pytest.mark.parametrize("line", ["", "npm warn", "[1]", '{"no": "type"}', '{"type": 1}'])
+@each_row("line", ["", "npm warn", "[1]", '{"no": "type"}', '{"type": 1}'])
 def test_what_is_not_an_event_is_a_line_of_its_log(line: str) -> None:
     transcript = Transcript()
     assert not RUNTIME.read(line, transcript)

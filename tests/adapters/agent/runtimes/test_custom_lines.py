@@ -13,6 +13,7 @@ from eval_skills.adapters.agent.runtimes.custom import Custom
 from eval_skills.adapters.agent.transcript import Transcript
 from eval_skills.core.models import EvalTask, SkillResponse
 from eval_skills.scorers import score_response_sync
+from tests.tables import each_row
 
 STEP = {"type": "step"}
 DONE = {"type": "answer", "content": "done"}
@@ -38,7 +39,7 @@ def codes(response: SkillResponse) -> list[str]:
     return [each.code for each in score_response_sync(EvalTask.model_validate(task), response).reasons]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "line",
     [
         pytest.param(TOLD, id="the-event"),
@@ -80,7 +81,7 @@ def test_a_result_that_names_the_tool_is_a_call(line: dict[str, Any]) -> None:
     assert codes(response) == ["FORBIDDEN_TOOL_CALLED"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "line",
     [
         pytest.param({"type": "tool_call", "id": "1", "arguments": {}}, id="no-name"),
@@ -116,7 +117,7 @@ def test_a_line_that_may_hide_a_call_leaves_them_unknown(line: dict[str, Any] | 
     assert codes(response) == ["TOOL_CALLS_UNKNOWN"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "line",
     [
         pytest.param("12 rows of {a} read", id="text"),
@@ -141,7 +142,7 @@ def test_a_line_that_tells_of_no_call_leaves_them_known(line: dict[str, Any] | s
     assert codes(response) == []
 
 
-@pytest.mark.parametrize(
+@each_row(
     "twice",
     [
         pytest.param(said(tool_calls=[OPENAI]), id="message"),
@@ -213,7 +214,7 @@ def spent(*lines: dict[str, Any] | str) -> tuple[int | None, int | None, float |
 WHOLE = usage(promptTokens=50, completionTokens=5, costUsd=0.1)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("lines", "sums"),
     [
         pytest.param([WHOLE, WHOLE], (100, 10, 0.2), id="each-turn-has-all"),
@@ -236,7 +237,7 @@ def test_sums_are_whole_or_unknown(lines: list[dict[str, Any] | str], sums: tupl
     assert spent(*lines) == sums
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("line", "said"),
     [
         pytest.param(usage(cost_usd=100), "has cost $100, more than", id="snake-case"),

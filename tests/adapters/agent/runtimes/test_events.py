@@ -15,6 +15,7 @@ from eval_skills.adapters.agent.runtimes.events import another_attempt_helps
 from eval_skills.adapters.agent.runtimes.registry import program_runtimes, runtime
 from eval_skills.adapters.agent.transcript import Transcript
 from eval_skills.core.models import Usage
+from tests.tables import each_row
 
 
 def read(name: str, *events: dict[str, Any]) -> Transcript:
@@ -79,7 +80,7 @@ def test_gemini_messages_come_in_parts_and_thoughts_are_in_the_total_alone() -> 
     assert (response.steps, response.usage) == (1, Usage(prompt_tokens=100, completion_tokens=60))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("message", "helps"),
     [
         pytest.param("exceeded retry limit, last status: 429 Too Many Requests", True, id="429"),
@@ -114,7 +115,7 @@ def test_every_agent_keeps_out_of_the_workspace_and_gives_way_to_our_sandbox(san
     assert json.loads(written["claude-code"])["sandbox"]["enabled"] is not within
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "config", "says"),
     [
         pytest.param("opencode", {}, "adapterConfig.model", id="opencode-without-a-model"),

@@ -13,6 +13,7 @@ from eval_skills.cli.commands.agent_skills.skill_effect import exit_code
 from eval_skills.core.skill_effect.gate import FailOn, gate_failures
 from tests.core.skill_effect.test_effect import LOADED, NOT_LOADED, broken, effect, every, report
 from tests.core.test_triggers import triggers
+from tests.tables import each_row
 
 NO_ANSWER = (
     "set-up error: the agent answered no item of the arm with (infra), so the difference says nothing; see that the agent runs, "
@@ -20,7 +21,7 @@ NO_ANSWER = (
 )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("ours", "theirs", "fail_on", "failures"),
     [
         pytest.param(every(9, "pp"), every(9, "ff"), "not-better", [], id="better"),

@@ -13,11 +13,12 @@ from eval_skills.core.store import Store
 from eval_skills.core.store.remote import bucket as bucket_module
 from eval_skills.core.store.remote.address import Address
 from tests.object_storage import ObjectStorage
+from tests.tables import each_row
 
 LandWhole = Callable[..., None]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("url", "message"),
     [
         pytest.param("ftp://b/c", "'ftp://b/c' cannot be opened: a store is a folder, or begins with s3://", id="scheme"),

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from eval_skills.engine.monitor.log.records import BadRecord, Interaction, LogFields, RecordReader
+from tests.tables import each_row
 
 
 def read(record: Any, **fields: str) -> Interaction:
@@ -104,7 +105,7 @@ def test_an_endless_id_is_kept_as_its_digest() -> None:
     assert len(read({"id": "x" * 10_000, "output": 1}).id) < 50
 
 
-@pytest.mark.parametrize("nothing", [None, "", " \n", [], {}, b"", float("nan"), Decimal("nan")])
+@each_row("nothing", [None, "", " \n", [], {}, b"", float("nan"), Decimal("nan")])
 def test_an_empty_id_is_none(nothing: Any) -> None:
     reader = RecordReader(LogFields())
     record = {"id": nothing, "output": 1}
@@ -118,7 +119,7 @@ def test_where_the_key_of_ids_was_named_an_empty_one_is_none_either(nothing: Any
     assert not read({"trace": nothing, "output": 1}, id="trace").has_id
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("value", "text"),
     [
         pytest.param(0, "0", id="zero"),
@@ -156,7 +157,7 @@ def test_the_content_of_a_deep_answer_has_a_digest() -> None:
     assert len(read({"id": 1, "output": output, "messages": [{"role": "assistant", "content": output}]}).content()) == 16
 
 
-@pytest.mark.parametrize("nothing", [None, False, "", [], {}])
+@each_row("nothing", [None, False, "", [], {}])
 def test_an_empty_error_is_none(nothing: Any) -> None:
     assert read({"output": 1, "error": nothing}).error is None
 
@@ -166,7 +167,7 @@ def test_p14_an_interaction_that_ended_in_an_error_is_one() -> None:
     assert (found.error, found.response.output) == ('{"code": 500}', None)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("said", "expected"),
     [
         pytest.param({"keywords": ["a"]}, {"keywords": ["a"]}, id="an-expectation"),
@@ -183,7 +184,7 @@ def test_what_a_log_may_expect(said: Any, expected: dict[str, Any]) -> None:
     assert found.model_dump(by_alias=True, exclude_unset=True) == expected
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("record", "fields", "says"),
     [
         pytest.param([], {}, "expected an object with an answer, got a list", id="list"),
@@ -206,7 +207,7 @@ def test_what_is_no_interaction_says_why(record: Any, fields: dict[str, str], sa
     assert says in str(caught.value)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("value", "moment"),
     [
         pytest.param("2026-01-31T10:00:00", datetime(2026, 1, 31, 10, tzinfo=UTC), id="no-zone-is-utc"),
