@@ -27,7 +27,7 @@ WRITTEN = written_pages()
 BLOCKS = [block for page in WRITTEN for block in blocks_of(page)]
 LANGUAGES = {"markdown", "bash", "python", "json", "yaml", "text", "hidden", ""}
 FOREIGN_OPTIONS = {
-    *("--junitxml", "--constraint", "--exclude-editable", "--resolution"),
+    *("--junitxml", "--constraint", "--exclude-editable", "--resolution", "--forked-workers"),
     *("--limit", "--slot-decay-per-second", "--no-prompt", "--param", "--watch", "--prefect-file", "--type"),
     *("--build", "--detach", "--scale", "--block", "--generate", "--username"),
 }
