@@ -133,7 +133,7 @@ def check_items(source: ReportSource, what: str) -> None:
     """Refuse reports that hold figures only, of which `what` cannot be computed.
 
     Raises:
-        NoItemsError: there is no item in them.
+        NoItemsError: they hold no items.
     """
     if not any(report.task_results for report in source.reports):
         why = source.remarks[0] if source.remarks else f"the reports of {source.name} hold figures only"
