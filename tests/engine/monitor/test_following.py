@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
+from eval_skills.core.errors import InputError
 from eval_skills.core.store import Store
 from eval_skills.engine.monitor.request import MonitorRequest
 from eval_skills.engine.monitor.session import MonitorSession
-from eval_skills.engine.monitor.state import MonitorState, read_state, state_file
+from eval_skills.engine.monitor.state import MonitorState, read_state, state_file, write_state
 from tests.engine.monitor.monitored_log import ids, monitor, record, write
 
 
@@ -109,6 +111,22 @@ class TestFollowing:
         assert first.files != second.files
         assert first.judged_at is not None
         assert second.judged_at == first.judged_at
+
+    def test_so_do_answers_that_the_scorer_cannot_judge(self, log: Path, store: Store) -> None:
+        write(log, record(1, skillId="mine", expected={"patterns": ["ok"]}))
+        summary, _ = monitor(log, store, skill="mine", evaluator="regex")
+        file = state_file(store, summary.monitor_id)
+        first = read_state(file)
+        assert first is not None
+        assert first.judged_at is not None
+        earlier = first.judged_at - timedelta(days=1)
+        write_state(file, first.model_copy(update={"judged_at": earlier}))
+        write(log, record(2, skillId="mine", expected={"patterns": ["("]}), record(3, skillId="other"))
+        with pytest.raises(InputError):
+            monitor(log, store, skill="mine", evaluator="regex")
+        second = read_state(file)
+        assert second is not None
+        assert second.judged_at == earlier
 
 
 MEASURED = """
