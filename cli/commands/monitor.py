@@ -51,7 +51,7 @@ def monitor_command(
             group=SAMPLED,
             consume_multiple=1,
             help="Where the log keeps what, such as output=reply.text: id, input, output, messages, toolCalls, expected, error, "
-            "latencyMs, costUsd, timestamp, skill",
+            "latencyMs, costUsd, finishReason, timestamp, skill",
         ),
     ] = None,
     evaluator: Annotated[str | None, option("evaluator", JUDGED, help="Scorer, where the task names none")] = None,

@@ -24,11 +24,11 @@ from eval_skills.core.errors import (
 from eval_skills.core.models import Attempt, EvalTask, ItemResult, Reason, SkillResponse, Status, ToolCall, TurnResult, Verdict
 from eval_skills.core.models.result import FORBIDDEN_TOOL_CALLED, TOOL_CALLS_UNKNOWN, ErrorKind
 from eval_skills.core.rate_limits.services import Throttled
-from eval_skills.engine.evaluation.answer_remarks import about_cuts, about_duplicate_keys
 from eval_skills.engine.evaluation.conversation import converse, scripted
 from eval_skills.engine.evaluation.plan import Item, RunPlan
 from eval_skills.engine.evaluation.recordings import Recordings, asked_digest
 from eval_skills.engine.evaluation.simulated_user import UserModel, paid_for_users, remark_on_end, talk
+from eval_skills.scorers.answer_remarks import about_cuts, about_duplicate_keys
 from eval_skills.scorers.task_scoring.conversation import with_inputs
 from eval_skills.scorers.task_scoring.scoring import TaskScoring
 from eval_skills.scorers.tools.calls import known_calls

@@ -28,7 +28,6 @@ from eval_skills.core.telemetry.spans import telemetry, telemetry_warnings
 from eval_skills.engine.definition.request import SKIPPED, absolute_if_there
 from eval_skills.engine.definition.scoring import scorer_digests
 from eval_skills.engine.evaluation.answer_cache import AnswerCache
-from eval_skills.engine.evaluation.answer_remarks import ANSWER_CUT, DUPLICATE_KEYS, run_remark
 from eval_skills.engine.evaluation.execution import Outcome
 from eval_skills.engine.evaluation.executor import ItemExecutor, LocalExecutor, benchmark_files
 from eval_skills.engine.evaluation.observer import NullObserver
@@ -36,6 +35,7 @@ from eval_skills.engine.evaluation.plan import Item, RunPlan
 from eval_skills.engine.evaluation.recorder import Recorder
 from eval_skills.engine.evaluation.spending import Limits, record_stop
 from eval_skills.engine.evaluation.tracing import RunTrace
+from eval_skills.scorers.answer_remarks import ANSWER_CUT, DUPLICATE_KEYS, run_remark
 
 MAX_RETRY_AFTER_S = MAX_WAIT_S
 """The longest wait that a skill may ask for with ``Retry-After``."""

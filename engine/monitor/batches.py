@@ -12,6 +12,7 @@ from eval_skills.engine.judging.outcome import could_not_be_judged
 from eval_skills.engine.monitor.log.reader import LogReader
 from eval_skills.engine.monitor.log.records import Interaction, LogFields, RecordReader
 from eval_skills.engine.monitor.request import MonitorRequest
+from eval_skills.scorers.answer_remarks import ANSWER_CUT
 
 BATCH_SAMPLES = 500
 BATCH_BYTES = 32 * 1024 * 1024
@@ -40,8 +41,8 @@ class MonitorCounts:
 
     `written` is when the files of the interactions of the skill in question were last written to, as a Unix time.
 
-    `repeated` samples are interactions that the window had already; `shared_ids` have the id of another one in it, `first_shared`
-    is where the first of them stands.
+    `repeated` samples are interactions that the window had already. Of `cut` ones the answer was cut. `shared_ids` have the id of
+    another one in it, `first_shared` is where the first of them stands.
 
     On `unjudged` samples the judge failed; in `lost_batches` these were more than half, and the `dropped` others there do not
     count either. Of the last records, and of the last ones that were sampled, `read_lately` and `used_lately` say whether each
@@ -52,6 +53,7 @@ class MonitorCounts:
     written: float = float("-inf")
     sampled: int = 0
     repeated: int = 0
+    cut: int = 0
     shared_ids: int = 0
     first_shared: str = ""
     unusable: int = 0
@@ -116,6 +118,15 @@ def shared_remarks(counts: MonitorCounts) -> Iterator[str]:
         yield (
             f"{counts.shared_ids:,} {samples} the id of another interaction, with other content, the first at "
             f"{counts.first_shared}: each counts; if another key of the log is unique, name it: --field id=KEY"
+        )
+
+
+def cut_remarks(counts: MonitorCounts) -> Iterator[str]:
+    """The remark on samples whose answer was cut."""
+    if counts.cut:
+        yield (
+            f"the answer was cut in {counts.cut:,} of {plural(counts.sampled, 'sample')}, and judged as it is: see the reason "
+            f"{ANSWER_CUT} of each in the view samples"
         )
 
 

@@ -15,6 +15,7 @@ from eval_skills.core.monitoring import Judged
 from eval_skills.core.redaction import Redaction
 from eval_skills.engine.monitor.expectation import MonitorTask
 from eval_skills.engine.monitor.log.records import Interaction
+from eval_skills.scorers.answer_remarks import ANSWER_CUT, about_cuts
 
 PREVIEW_CHARS = 200
 """The length of a stored question or answer, in Unicode code points."""
@@ -32,6 +33,11 @@ class Sample:
         """The part that the window keeps."""
         said, verdict = self.interaction, self.verdict
         return Judged(said.id, verdict.passed, verdict.score, error=verdict.status == "error", content=said.content())
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether the answer was cut; it is judged as it is."""
+        return any(reason.code == ANSWER_CUT for reason in self.verdict.reasons)
 
     def row(self, redaction: Redaction, sampled_at: datetime) -> dict[str, Any]:
         """Its row, with the columns of `SAMPLE_SCHEMA` that depend on the sample alone."""
@@ -100,6 +106,7 @@ class SampleJudging:
             return unanswered(interaction, self.task.scorer, self.redaction, self.task.violation(interaction))
         async with places:
             try:
-                return await self.task.verdict(interaction)
+                verdict = await self.task.verdict(interaction)
             except InputError as error:
                 return str(error)
+        return verdict.model_copy(update={"reasons": [*verdict.reasons, *about_cuts(interaction.response)]})

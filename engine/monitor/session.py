@@ -23,6 +23,7 @@ from eval_skills.engine.judging.preflight import check_judges_ready
 from eval_skills.engine.monitor.batches import (
     Batch,
     MonitorCounts,
+    cut_remarks,
     drawn_batches,
     left_remarks,
     read_remarks,
@@ -148,6 +149,7 @@ class MonitorSession:
             if self.health.names_another(judged):
                 self._counts.shared_ids += 1
                 self._counts.first_shared = self._counts.first_shared or sample.interaction.source
+            self._counts.cut += sample.is_cut
             rows.append(origin | sample.row(self._redaction, now) | drawn_by)
             if (change := self.health.add(judged)) is not None:
                 changes.append(change)
@@ -172,6 +174,7 @@ class MonitorSession:
         remarks = [
             *read_remarks(reader),
             *shared_remarks(counts),
+            *cut_remarks(counts),
             *self._judge_remarks,
             *unjudged_remarks(counts),
             *judging_lines(judges_of(self.task.scorings), self.run_id),

@@ -29,7 +29,6 @@ from eval_skills.core.store.files import RunLock
 from eval_skills.core.store.manifest import EXPERIMENT
 from eval_skills.core.store.scorings import note_asked
 from eval_skills.engine.definition.scoring import judges_of
-from eval_skills.engine.evaluation.answer_remarks import ANSWER_CUT, DUPLICATE_KEYS
 from eval_skills.engine.evaluation.execution import judged_turns, result_without_answer, verdict_fields, with_earlier_calls
 from eval_skills.engine.evaluation.simulated_user import STOPPED
 from eval_skills.engine.judging.outcome import (
@@ -43,6 +42,7 @@ from eval_skills.engine.judging.preflight import check_judges_ready
 from eval_skills.engine.rescoring.plan import Rescoring, has_answer
 from eval_skills.engine.skill_effect.experiment import effect_of_run
 from eval_skills.engine.stored_runs.reports import skill_reports_of
+from eval_skills.scorers.answer_remarks import ANSWER_CUT, DUPLICATE_KEYS
 
 
 class NothingJudged(RunError):

@@ -39,6 +39,7 @@ USUAL = {
     "error": ("error",),
     "latency_ms": ("latencyMs", "latency_ms"),
     "cost_usd": ("costUsd", "cost_usd"),
+    "finish_reason": ("finishReason", "finish_reason", "stopReason", "stop_reason"),
     "timestamp": ("timestamp", "time", "ts"),
     "skill": ("skillId", "skill_id", "agentId", "agent_id"),
 }
@@ -67,6 +68,9 @@ class LogFields(Form):
     error: Text | None = Field(default=None, description="Why there is no answer [default: error]")
     latency_ms: Text | None = Field(default=None, description="How long it took, in ms [default: latencyMs]")
     cost_usd: Text | None = Field(default=None, description="What it cost, in USD [default: costUsd]")
+    finish_reason: Text | None = Field(
+        default=None, description="Why the model stopped [default: finishReason, stopReason; else that of the last message]"
+    )
     timestamp: Text | None = Field(
         default=None, description="When it was: ISO 8601, or a Unix time [default: timestamp, time, ts]"
     )
@@ -176,6 +180,8 @@ def _response(found: Mapping[str, Any], messages: Any) -> SkillResponse:
         "cost_usd": known(found.get("cost_usd")),
         "latency_ms": known(found.get("latency_ms")),
     }
+    if isinstance(why := found.get("finish_reason"), str):  # else it is not a part of what tells two interactions apart
+        parts["finish_reason"] = plain(why)
     try:
         response = SkillResponse.model_validate(parts)
     except ValidationError as error:

@@ -12,12 +12,12 @@ import pytest
 from eval_skills.core.models import SkillResponse, TurnResponse
 from eval_skills.core.store import Store, results_of
 from eval_skills.engine.definition.request import EvaluateRequest
-from eval_skills.engine.evaluation.answer_remarks import about_cuts
 from eval_skills.engine.evaluation.in_process import evaluate_in_process
 from eval_skills.engine.evaluation.plan import make_plan
 from eval_skills.engine.rescoring.plan import plan_rescoring
 from eval_skills.engine.rescoring.request import RescoreRequest
 from eval_skills.engine.rescoring.rescore import rescore
+from eval_skills.scorers.answer_remarks import about_cuts
 from tests.engine.evaluations import MakePlan
 from tests.tables import each_row
 

@@ -57,6 +57,25 @@ class TestSampling:
         with pytest.raises(ValueError, match="rate"):
             MonitorRequest(log="x", rate=rate)
 
+    def test_an_answer_that_was_cut_is_judged_as_it_is_and_the_sample_and_the_call_say_so(self, log: Path, store: Store) -> None:
+        messages = [{"role": "user", "content": "?"}, {"role": "assistant", "content": "ok", "finish_reason": "length"}]
+        cut = [record(0, finishReason="length"), record(1, "o", stop_reason="max_tokens"), record(2, messages=messages)]
+        write(log, *cut, *cut, record(3, finish_reason="stop"), record(4, finish_reason=7), record(5, finishReason=None))
+        found, _ = monitor(log, store)
+        assert found.remarks == [
+            "the answer was cut in 3 of 6 samples, and judged as it is: see the reason ANSWER_CUT of each in the view samples"
+        ]
+        rows = store.samples().set_index("interaction_id")
+        said = {
+            name: [reason["code"] for reason in row["reasons"] if reason["code"] == "ANSWER_CUT"] for name, row in rows.iterrows()
+        }
+        assert said == {"i0": ["ANSWER_CUT"], "i1": ["ANSWER_CUT"], "i2": ["ANSWER_CUT"], "i3": [], "i4": [], "i5": []}
+        assert rows["passed"].to_dict() == {name: name != "i1" for name in rows.index}
+        named, _ = monitor(
+            write(log.with_name("named.jsonl"), record(9, why="length")), store, fields=LogFields(finish_reason="why")
+        )
+        assert "the answer was cut in 1 of 1 sample" in named.remarks[0]
+
     def test_only_the_interactions_of_a_skill(self, log: Path, store: Store) -> None:
         write(log, record(1, skillId="a"), record(2, skillId="b"), record(3))
         summary, _ = monitor(log, store, skill="a")

@@ -32,19 +32,21 @@ def test_the_usual_keys_need_no_naming() -> None:
 
 def test_p59_every_field_can_be_read_from_another_key() -> None:
     record = {
-        "meta": {"trace": "t1", "who": "s", "when": 1_769_853_600, "took": 12.5, "usd": 0.1},
+        "meta": {"trace": "t1", "who": "s", "when": 1_769_853_600, "took": 12.5, "usd": 0.1, "why": "stop"},
         "in.put": "dots in a key", "reply": [1], "chat": [{"role": "user", "content": "hi"}],
         "calls": [], "gold": [1], "oops": None,
     }  # fmt: skip
     fields = {
         "id": "meta.trace", "skill": "meta.who", "timestamp": "meta.when", "latency_ms": "meta.took", "cost_usd": "meta.usd",
         "input": "in.put", "output": "reply", "messages": "chat", "tool_calls": "calls", "expected": "gold", "error": "oops",
+        "finish_reason": "meta.why",
     }  # fmt: skip
     assert set(fields) == set(LogFields.model_fields)
     reader = RecordReader(LogFields(**fields))
     found = reader.interaction(record, "log:1")
     assert (found.id, found.skill, found.query, found.response.output) == ("t1", "s", "dots in a key", [1])
     assert (found.response.latency_ms, found.response.cost_usd, found.response.tool_calls) == (12.5, 0.1, [])
+    assert found.response.finish_reason == "stop"
     assert found.timestamp == datetime(2026, 1, 31, 10, tzinfo=UTC)
     assert reader.unseen == {}
 
