@@ -11,8 +11,10 @@ the shops' files, it knows from the skill's text alone.
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 
@@ -121,13 +123,24 @@ class Model(BaseHTTPRequestHandler):
         pass
 
 
+class Server(ThreadingHTTPServer):
+    """A caller that is stopped in the middle is no error of the model."""
+
+    def handle_error(self, request, client_address):
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
+
+
 def main(words):
     """Serve; with a command after ``--``, only as long as that runs, with ``{address}`` in it replaced. The exit code is its own."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Model)
+    server = Server(("127.0.0.1", 0), Model)
     address = f"http://127.0.0.1:{server.server_port}/v1"
     if words[:1] != ["--"]:
         print(address, flush=True)
-        server.serve_forever()
+        with suppress(KeyboardInterrupt):
+            server.serve_forever()
+        return 130
+    signal.signal(signal.SIGINT, lambda *_: None)  # Ctrl-C reaches the command, too, which ends in its own way
     Thread(target=server.serve_forever, daemon=True).start()
     command = [word.replace("{address}", address) for word in words[1:]]
     return subprocess.run(command, env={**os.environ, "SCRIPTED_MODEL_KEY": "not-a-secret"}, check=False).returncode
