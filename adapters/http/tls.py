@@ -179,7 +179,8 @@ def _refusal(code: int, said: str, shown: Certificate | None) -> str:
         said = said.partition("certificate is ")[2] or said
         return f"its certificate is {said}{seen}; ask the server by {which}, or renew it there"
     if code in {_NOT_YET, _EXPIRED}:
-        return f"its {said}{_times(code, shown)}; renew it on the server, or set the clock of this machine right"
+        what = "has expired" if code == _EXPIRED else "is not yet valid"  # OpenSSL's own words for it differ between its versions
+        return f"its certificate {what}{_times(code, shown)}; renew it on the server, or set the clock of this machine right"
     said = f"its certificate is not trusted: {said}"
     if code != _SELF_SIGNED and code not in _UNKNOWN:
         return said

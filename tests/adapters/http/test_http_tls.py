@@ -184,6 +184,12 @@ VALID = Certificate(PAST, COMING, ())
     [
         pytest.param(refusal(10, "certificate has expired"), None, f"its certificate has expired{CLOCK}", id="nothing-shown"),
         pytest.param(
+            refusal(9, "certificate is not yet valid or the system clock is incorrect"),
+            None,
+            f"its certificate is not yet valid{CLOCK}",
+            id="words-of-a-later-openssl",
+        ),
+        pytest.param(
             refusal(10, "certificate has expired"),
             VALID,
             f"its certificate has expired (valid until 2098-01-02 00:00 UTC, so that of an authority above it is meant){CLOCK}",
