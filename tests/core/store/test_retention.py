@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -98,7 +99,7 @@ def test_the_mirror_forgets_the_same_items(
         land_reports(store, run_id, None, [make_report()])
         mirror_sqlite(store, run_id)
     prune_items(store, before=BEFORE, keep=set())
-    with sqlite3.connect(tmp_path / "x.db") as connection:
+    with closing(sqlite3.connect(tmp_path / "x.db")) as connection:
         assert connection.execute("SELECT DISTINCT run_id FROM items").fetchall() == [(YOUNG,)]
         assert connection.execute("SELECT count(*) FROM reports").fetchone() == (2,)
 
