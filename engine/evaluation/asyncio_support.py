@@ -18,8 +18,9 @@ T = TypeVar("T")
 CLEANING_UP_S = 10.0
 """How long cancelled tasks may take to end."""
 
-CANCELLED_WITHIN_S = 0.2
-"""How often it is looked whether the task that waits in its thread was cancelled; its loop cannot say it meanwhile."""
+LOOKED_EVERY_S = 0.2
+"""How often who waits in a thread looks whether there was a signal, which any other thread may get and which wakes nobody, and
+whether the task that waits there was cancelled; its loop cannot say it meanwhile."""
 
 
 class ResourceOwner:
@@ -129,7 +130,7 @@ def run_on_own_loop(work: Coroutine[Any, Any, T]) -> T:
     with ThreadPoolExecutor(1, thread_name_prefix="eval-skills-loop") as thread:
         done = thread.submit(_complete, loop, task, threads)
         try:
-            _wait_unless_cancelled(done)
+            _wait_unless_ended(done)
             return done.result()
         except BaseException:
             if not done.done():
@@ -137,14 +138,15 @@ def run_on_own_loop(work: Coroutine[Any, Any, T]) -> T:
             raise
 
 
-def _wait_unless_cancelled(done: Future[Any]) -> None:
+def _wait_unless_ended(done: Future[Any]) -> None:
+    """Wait in short steps: Python raises what a signal asks for only between two of them."""
     try:
         caller = asyncio.current_task()
     except RuntimeError:  # no loop runs here
-        return
+        caller = None
     before = caller.cancelling() if caller else 0
-    while caller is not None and not wait([done], CANCELLED_WITHIN_S).done:
-        if caller.cancelling() > before:
+    while not wait([done], LOOKED_EVERY_S).done:
+        if caller is not None and caller.cancelling() > before:
             raise asyncio.CancelledError
 
 

@@ -166,6 +166,18 @@ def test_one_ctrl_c_is_enough_in_a_coroutine_that_does_not_await(tmp_path: Path,
     assert out == "interrupted", err
 
 
+def test_ctrl_c_ends_the_evaluation_whichever_thread_gets_the_signal(tmp_path: Path, warm_command: WarmCommand) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import os, signal, threading, eval_skills as es\n"
+        "def skill(_):\n    signal.pthread_kill(threading.get_ident(), signal.SIGINT)\n    threading.Event().wait()\n"
+        "try:\n    es.evaluate(skill, [{'input': 1, 'expected': 1}], timeout_ms=600_000)\n"
+        "except KeyboardInterrupt:\n    os.write(1, b'interrupted')\n    os._exit(0)\n"
+    )
+    _, out, err = warm_command.python(RUN, str(program), cwd=tmp_path).output(60)
+    assert out == "interrupted", err
+
+
 def test_ctrl_c_ends_the_evaluation_while_a_function_judges(tmp_path: Path, warm_command: WarmCommand) -> None:
     program = tmp_path / "program.py"
     program.write_text(
