@@ -6,12 +6,17 @@ import asyncio
 import contextlib
 import difflib
 import importlib
+import itertools
 import os
 import traceback
+from collections.abc import Iterator
 from typing import Any
 
 MESSAGE_CHARS = 2000
 """How much of an error's text is passed on."""
+
+SHOWN_OF_GROUP = 5
+"""How many exceptions of a group are passed on."""
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _OURS = ("<frozen importlib", os.path.dirname(importlib.__file__), os.path.dirname(asyncio.__file__), _HERE)
@@ -56,9 +61,30 @@ def holding(known: list[str]) -> str:
 
 
 def described(error: BaseException) -> str:
-    """Type and message, as the end of a traceback has them."""
-    text = "".join(traceback.format_exception_only(type(error), error)).strip()[:MESSAGE_CHARS]
-    return text.encode(errors="backslashreplace").decode()  # halves of surrogate pairs cannot be passed on
+    """Type and message, as the end of a traceback has them; of a group also those of what is in it, which is what happened."""
+    text = _described(error)
+    if inner := list(itertools.islice(_inside(error), SHOWN_OF_GROUP)):
+        text = f"{text}: {'; '.join(map(_described, inner))}"
+    return text[:MESSAGE_CHARS].encode(errors="backslashreplace").decode()  # halves of surrogate pairs cannot be passed on
+
+
+def _described(error: BaseException) -> str:
+    return "".join(traceback.format_exception_only(type(error), error)).strip()
+
+
+def _inside(error: BaseException) -> Iterator[BaseException]:
+    """The exceptions in a group and in the groups in it; none of anything else."""
+    waiting = list(_parts(error))
+    while waiting:
+        parts = _parts(each := waiting.pop(0))
+        waiting[:0] = parts
+        if not parts:
+            yield each
+
+
+def _parts(error: BaseException) -> tuple[BaseException, ...]:
+    is_group = any(base.__name__ == "BaseExceptionGroup" for base in type(error).__mro__)  # of Python 3.11, or of its backport
+    return tuple(getattr(error, "exceptions", ())) if is_group else ()
 
 
 def show_traceback(error: BaseException) -> None:

@@ -70,6 +70,9 @@ def after_an_asynchronous_piece(error: BaseException) -> Callable[[Any], Any]:
     return raises
 
 
+GROUP = ExceptionGroup("g", [ExceptionGroup("inner", [ValueError("a")]), KeyError("b")])
+
+
 def raising(error: BaseException) -> Callable[[Any], Any]:
     def raises(_: Any) -> Any:
         raise error
@@ -84,6 +87,7 @@ def raising(error: BaseException) -> Callable[[Any], Any]:
         pytest.param(raising(SystemExit(2)), "SystemExit: 2", id="exit"),
         pytest.param(raising(StopIteration("s")), "StopIteration: s", id="stop-iteration"),
         pytest.param(raising(KeyboardInterrupt()), "KeyboardInterrupt", id="interrupt"),
+        pytest.param(raising(GROUP), r"^ExceptionGroup: g \(2 sub-exceptions\): ValueError: a; KeyError: 'b'$", id="group"),
         pytest.param(raising(Unreadable()), "exception str\\(\\) failed", id="hostile-exception"),
         pytest.param(cancels, "CancelledError: mine", id="coroutine-cancels-itself"),
         pytest.param(leaves, "SystemExit: 3", id="coroutine-exits"),

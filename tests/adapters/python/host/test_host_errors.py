@@ -37,6 +37,11 @@ def test_an_exception_is_an_error_reply_and_its_traceback_begins_in_the_skill(ho
         pytest.param("raise BaseException('x')", "BaseException: x", id="base"),
         pytest.param("raise OSError('\\udcff')", "OSError: \\udcff", id="surrogate"),
         pytest.param("value + 1", 'TypeError: can only concatenate str (not "int") to str', id="type"),
+        pytest.param(
+            "raise ExceptionGroup('g', [OSError('a'), OSError('b')])",
+            "ExceptionGroup: g (2 sub-exceptions): OSError: a; OSError: b",
+            id="group",
+        ),
         pytest.param("raise Mute", "skill.Mute: <exception str() failed>", id="cannot-be-shown"),
         pytest.param("run(value)", "RecursionError: maximum recursion depth exceeded", id="recursion"),
     ],
