@@ -72,7 +72,9 @@ class Cases:
         """
         if (case := case_of(pyfuncitem)) is None:
             return (yield)
-        outcome = outcome_in(pyfuncitem.config, case, self.reports[case.declaration.key])
+        if (report := self.reports.get(case.declaration.key)) is None:
+            pytest.fail("mark eval_skills: a fixture called eval_task takes the place of the plugin's; rename it", pytrace=False)
+        outcome = outcome_in(pyfuncitem.config, case, report)
         problem, enough = "" if outcome.passed else outcome.explanation, self._enough(case, outcome)
         try:
             done = yield

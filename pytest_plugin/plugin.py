@@ -73,12 +73,28 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     """Refuse a mark that made no cases (of a unittest.TestCase, say, or beside another): its test would pass without any
     evaluation.
     """
+    _refuse_without_cases(item)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_call(item: pytest.Item) -> None:
+    """Refuse it also where a fixture added it."""
+    _refuse_without_cases(item)
+
+
+def _refuse_without_cases(item: pytest.Item) -> None:
     if MARK not in item.keywords or not item.get_closest_marker(MARK):
         return
     if "eval_task" not in getattr(item, "fixturenames", ()):
-        pytest.fail(f"the mark {MARK} works on functions and on methods of plain classes only", pytrace=False)
+        pytest.fail(f"the mark {MARK} made no cases of this test: {_VALID}", pytrace=False)
     if several := _several_marks(item):
         pytest.fail(several, pytrace=False)
+
+
+_VALID = (
+    "it works on functions and on methods of plain classes only, and is written above them, on their class or in their module; "
+    "what a parameter, a fixture or a hook of pytest adds comes too late"
+)
 
 
 def _several_marks(node: pytest.Item) -> str | None:

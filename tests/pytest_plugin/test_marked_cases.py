@@ -350,14 +350,31 @@ def test_a_mark_that_cannot_make_cases_is_refused(project: Project) -> None:
     pytester = project(right="4")
     pytester.makepyfile("""
         import unittest, pytest
+        MARK = pytest.mark.eval_skills("skill")
         class TestSums(unittest.TestCase):
-            @pytest.mark.eval_skills("skill")
+            @MARK
             def test_it(self): ...
             def test_other(self): ...
+        @pytest.mark.parametrize("value", [1, pytest.param(2, marks=MARK)])
+        def test_parameter(value): ...
+        @pytest.fixture
+        def late(request):
+            request.applymarker(MARK)
+        def test_fixture(late): ...
     """)
     result = pytester.runpytest_inprocess()
-    result.assert_outcomes(errors=1, passed=1)
-    result.stdout.fnmatch_lines(["*the mark eval_skills works on functions and on methods of plain classes only*"])
+    result.assert_outcomes(errors=2, passed=2, failed=1)
+    refused = "*the mark eval_skills made no cases of this test: it works on functions and on methods of plain classes only*"
+    result.stdout.fnmatch_lines([refused] * 3)
+
+
+def test_a_fixture_that_hides_the_plugins_is_named(project: Project) -> None:
+    pytester = project(right="4")
+    hiding = "@pytest.fixture\ndef eval_task(): ...\n"
+    pytester.makepyfile(marked("test_sums", *BUSY) + hiding)
+    result = pytester.runpytest_inprocess()
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["mark eval_skills: a fixture called eval_task takes the place of the plugin's; rename it"])
 
 
 def test_a_limit_is_spent_once_by_all_cases_together(project: Project) -> None:
