@@ -14,7 +14,7 @@ from eval_skills.adapters.python.object_skill import UNVERSIONED, ObjectSkill, h
 from eval_skills.api.evaluators import OwnEvaluators
 from eval_skills.api.options import asking
 from eval_skills.benchmarks import is_read_as_tasks
-from eval_skills.core.documents.loading import check_path, validate
+from eval_skills.core.documents.loading import check_path, from_home, validate
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.models import Benchmark, EvalTask, ExpectedOutput, Model, Skill
 from eval_skills.core.models.base import known_keys
@@ -60,7 +60,7 @@ def read_skills(given: Any, max_output_bytes: int | None = None) -> tuple[Discov
         found.skills.extend(there.skills)
         found.invalid.extend(there.invalid)
         found.remarks.extend(there.remarks)
-        named += [str(each)] if _is_path(each) else [str(skill.folder) for skill in there.skills if skill.folder]
+        named += [from_home(os.fspath(each))] if _is_path(each) else [str(skill.folder) for skill in there.skills if skill.folder]
     if not found.skills:
         raise UsageError("no skill to evaluate; give at least one function, runnable, Skill, or path of a skill")
     return Discovery(_each_once(found.skills), found.invalid, found.remarks), named
@@ -90,7 +90,7 @@ def _found(given: Any, name: str | None, place: str, max_output_bytes: int | Non
                 f"{place}: the path is blank; give the path of a skill.json, of its folder, or of a folder of skills"
             )
         check_path(os.fspath(given), place, "give the path of a skill.json, of its folder, or of a folder of skills")
-        return load_skills([Path(given)])
+        return load_skills([Path(from_home(os.fspath(given)))])
     if isinstance(given, Skill):
         return Discovery([given])
     if isinstance(given, type):
@@ -142,7 +142,8 @@ def read_tasks(given: Any, evaluator: str, own: OwnEvaluators) -> GivenTasks:
         check_path(
             os.fspath(given), "tasks", "give the path of a benchmark or tasks file, the id of a benchmark, or a list of dicts"
         )
-        return GivenTasks(fields={"tasks" if is_read_as_tasks(Path(given)) else "benchmark": str(given)})
+        place = from_home(os.fspath(given))
+        return GivenTasks(fields={"tasks" if is_read_as_tasks(Path(place)) else "benchmark": place})
     if isinstance(given, Mapping) and "tasks" in given:
         return GivenTasks(validate(Benchmark, {**given, "tasks": _tasks(given["tasks"], evaluator, own)}))
     listed = [given] if isinstance(given, Mapping | EvalTask) else given

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypedDict, TypeVar
 from eval_skills.adapters.python.host.errors import a_type, described
 from eval_skills.core.config.judging import ScoringOptions
 from eval_skills.core.config.options import option_of
-from eval_skills.core.documents.loading import check_path, validate_options
+from eval_skills.core.documents.loading import check_path, from_home, validate_options
 from eval_skills.core.errors import EvalSkillsError, InputError, RunError, UsageError, UserError
 from eval_skills.core.models import Weights
 from eval_skills.core.models.base import Complexity
@@ -133,6 +133,7 @@ def evaluate_request(options: Mapping[str, Any], **own: Any) -> EvaluateRequest:
     for name in _FILES & given.keys():
         if isinstance(given[name], str):
             check_path(given[name], name, "give a path")
+            given[name] = from_home(given[name])
     written = {name: _absolute(given[name]) for name in ("store", "record", "output_dir") if name in given}
     return _validated(EvaluateRequest, given | written)
 
@@ -155,7 +156,7 @@ def path_given(given: Any, place: str, valid: str) -> str:
     if not isinstance(path, str):
         raise UsageError(f"{place} is {a_type(given)}; {valid}")
     check_path(path, place, valid)
-    return path
+    return from_home(path)
 
 
 def store_path(store: str | os.PathLike[str] | Store) -> str:

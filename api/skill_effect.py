@@ -24,7 +24,7 @@ from eval_skills.api.options import (
 )
 from eval_skills.api.result import EvaluationResult, write
 from eval_skills.core.diff.model import Judgement
-from eval_skills.core.documents.loading import validate_options
+from eval_skills.core.documents.loading import from_home, validate_options
 from eval_skills.core.errors import RunError, UsageError
 from eval_skills.core.models import Benchmark, SkillCompletionReport
 from eval_skills.core.models.base import Model, Text
@@ -239,7 +239,7 @@ def _request(options: Mapping[str, Any], store: str, tasks: Any, own: OwnEvaluat
     """The request without its arms, and the tasks that the caller holds; None where they are read from a file."""
     unused = {"output_dir": store}  # of reports: none are written, and it must be writable
     if tasks is None or isinstance(tasks, str | os.PathLike):
-        named = {} if tasks is None else {"tasks": str(tasks)}
+        named = {} if tasks is None else {"tasks": from_home(os.fspath(tasks))}
         return evaluate_request(options, format=[], store=store, **unused, **named), None
     benchmark = read_tasks(tasks, evaluate_request(options, format=[]).evaluator, own).benchmark
     assert benchmark is not None, "whatever is not a path is read as a benchmark"

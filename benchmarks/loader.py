@@ -17,7 +17,15 @@ from eval_skills.benchmarks.importers.archive import LOG_SUFFIX
 from eval_skills.benchmarks.importers.langsmith_api import refuse_dataset
 from eval_skills.benchmarks.importers.tables import TABLE_SUFFIXES, WORKBOOKS
 from eval_skills.benchmarks.locations import locate
-from eval_skills.core.documents.loading import check_path, folder_of, holds_lines, read_document, read_json_lines, validate
+from eval_skills.core.documents.loading import (
+    check_path,
+    folder_of,
+    from_home,
+    holds_lines,
+    read_document,
+    read_json_lines,
+    validate,
+)
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.models import Benchmark, EvalTask
 from eval_skills.core.models.base import known_keys
@@ -55,6 +63,7 @@ def load_benchmark(
         said = "load_benchmark takes the id of a benchmark, or the path of its file or folder"
         raise UsageError(f"{said}; got a value of type {type(id_or_path).__name__}")
     check_path(str(id_or_path), "benchmark", "give the id of a benchmark, or the path of its file or folder")
+    id_or_path = from_home(str(id_or_path))
     if not Path(id_or_path).exists():
         refuse_dataset(id_or_path)
     file = locate(id_or_path, benchmarks_dir=benchmarks_dir)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from eval_skills.core.documents.loading import check_path, is_utf8, read_document, validate
+from eval_skills.core.documents.loading import check_path, from_home, is_utf8, read_document, validate
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.models import Skill
 
@@ -60,7 +60,7 @@ def load_skill(path: Path | str) -> Skill:
     if not str(path).strip():
         raise UsageError("the path is blank; give the path of a skill.json, or of its folder")
     check_path(str(path), "skill", "give the path of a skill.json, or of its folder")
-    file = _skill_file(Path(path))
+    file = _skill_file(Path(from_home(str(path))))
     data = read_document(file)
     adapter_file = file.parent / ADAPTER_FILE
     if isinstance(data, dict) and adapter_file.is_file():

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
 
+from eval_skills.core.documents.loading import from_home
 from eval_skills.core.errors import EvalSkillsError, InputError, RunError, UsageError
 from eval_skills.core.text import nearest
 from eval_skills.pytest_plugin import STORE
@@ -102,7 +103,7 @@ def planned(config: pytest.Config, skill: str | os.PathLike[str], options: Mappi
     if "benchmark" in asked:
         asked["benchmark"] = _benchmark(root, asked["benchmark"])
     try:
-        request = validate(EvaluateRequest, {**asked, "skills": [str(root / skill)], "format": []})
+        request = validate(EvaluateRequest, {**asked, "skills": [_placed(root, skill)], "format": []})
     except InputError as error:
         raise UsageError(": ".join(filter(None, (error.path, error.message)))) from None
     if "llm" in given:  # key by key: a model by itself is asked at the address that the configuration has, never at another
@@ -134,7 +135,7 @@ def compared_with(config: pytest.Config, baseline: str, margin: float | None, st
         raise UsageError(
             f"baseline {baseline} is a run of a store; name the store with {STORE} in the ini file, or give a report"
         )
-    place = baseline if is_run else str(config.rootpath / baseline)
+    place = baseline if is_run else _placed(config.rootpath, baseline)
     source = read_source(place, str(_placed(config.rootpath, kept or "eval-store")))
     before = [each for each in source.reports if (each.skill_id, each.benchmark_id) == (report.skill_id, report.benchmark_id)]
     found = diff_reports(before, [report])
@@ -174,10 +175,9 @@ def _configured(root: Path, names: Iterable[str]) -> dict[str, Any]:
 
 
 def _placed(root: Path, value: Any) -> Any:
-    """A path as one below the rootdir; a URL stays, and so does what is not a path."""
-    if isinstance(value, os.PathLike):
-        return str(root / value)
-    return str(root / value) if isinstance(value, str) and value.strip() and "://" not in value else value
+    """A path as one below the rootdir, unless it begins with ``~``; a URL stays, and so does what is not a path."""
+    is_path = isinstance(value, os.PathLike) or (isinstance(value, str) and value.strip() and "://" not in value)
+    return str(root / from_home(str(value))) if is_path else value
 
 
 def _benchmark(root: Path, given: Any) -> Any:

@@ -45,6 +45,11 @@ def check_path(text: str, place: str, valid: str) -> None:
         raise UsageError(f"{place}: {text[:_SHOWN_CHARS]!r}… is too long for the name of a file; {valid}")
 
 
+def from_home(path: str) -> str:
+    """`path` with a leading ``~`` as the user's home, which a shell and the configuration make of it, too."""
+    return os.path.expanduser(path) if path == "~" or path.startswith("~/") else path
+
+
 def is_utf8(name: str) -> bool:
     """Whether the name of a file is UTF-8; Python has other bytes of it as halves of surrogate pairs, which JSON cannot hold."""
     try:

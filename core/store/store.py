@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from eval_skills.core.documents.loading import from_home
 from eval_skills.core.errors import InputError, RunError, UsageError
 from eval_skills.core.store.files import names_in
 from eval_skills.core.store.layout import DEFAULT_ROOT, JOURNAL, Layout, check_run_id, is_run_id, new_run_id, started_at
@@ -57,8 +58,8 @@ class Store:
     def __init__(self, path: str | Path = DEFAULT_ROOT) -> None:
         if not isinstance(path, str | os.PathLike):
             raise UsageError(f"Store takes the path of a folder, or a URL; got a value of type {type(path).__name__}")
-        self.path = str(path)
-        self.layout = Layout.of(path)
+        self.path = from_home(str(path))
+        self.layout = Layout.of(self.path)
         self.remarks: list[str] = []
         self.refresh()
         self._read_manifests: dict[str, tuple[tuple[int, int, int], dict[str, Any]]] = {}

@@ -122,7 +122,7 @@ def test_what_cannot_be_evaluated_is_one_clear_line(project: Project) -> None:
 def test_the_configuration_of_the_project_counts_and_the_ini_file_names_the_store(project: Project) -> None:
     pytester = project(right="4")
     with (pytester.path / "tox.ini").open("a") as ini:
-        ini.write("\neval_skills_store = kept\n")
+        ini.write("\neval_skills_store = ~/kept\n")
     (pytester.path / "eval-skills.config.yaml").write_text("runs: 2\nfailFast: true\nstore: elsewhere\nfind:\n  limit: 3\n")
     pytester.makepyfile("""
         def test_it(eval_skill):
