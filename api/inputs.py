@@ -177,6 +177,8 @@ def _hint(given: Mapping[str, Any], path: str) -> str:
 
 
 def _tasks(given: Any, evaluator: str, own: OwnEvaluators) -> list[EvalTask]:
+    if rows := next((each for each in _ROWS if has_method(given, each)), None):
+        raise UsageError(f"tasks is {a_type(given)}; give its rows, as {rows}() returns them")
     if hasattr(given, "columns") and callable(getattr(given, "to_dict", None)):
         given = _rows(given)
     if given is None or isinstance(given, str | bytes) or not isinstance(given, Iterable):
@@ -191,6 +193,9 @@ def _tasks(given: Any, evaluator: str, own: OwnEvaluators) -> list[EvalTask]:
         raise UsageError("no tasks were given: the list is empty; give at least one, as {'input': …, 'expected': …}")
     return tasks
 
+
+_ROWS = ("to_dicts", "to_pylist")
+"""Methods by which tables of Polars and Arrow give their rows; those of pandas have none of that name."""
 
 _ELSEWHERE = {
     **dict.fromkeys(("target", "ideal", "answer", "output", "outputs", "reference", "reference_outputs"), "expected"),

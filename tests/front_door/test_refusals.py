@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 import eval_skills as es
@@ -20,6 +21,18 @@ TASK = {"id": "a", "input": "x", "expected": "X"}
 
 def never(_: Any) -> Any:
     raise AssertionError("a refused call must call nothing")
+
+
+class Polars:
+    """A table as Polars has it: without an index, and it gives its columns when it is iterated."""
+
+    columns = ("input",)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"input": ["x"]}
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        return [{"input": "x"}]
 
 
 class Hostile:
@@ -62,6 +75,8 @@ def test_skills(skills: Any, message: str) -> None:
         pytest.param([], "no tasks were given: the list is empty", id="empty"),
         pytest.param(pd.DataFrame(), "no tasks were given: the list is empty", id="empty-table"),
         pytest.param(5, "tasks is an int; give a list of dicts", id="number"),
+        pytest.param(Polars(), r"tasks is a \S*Polars; give its rows, as to_dicts\(\) returns them", id="polars"),
+        pytest.param(pa.table({"input": ["x"]}), r"Table; give its rows, as to_pylist\(\) returns them", id="arrow"),
         pytest.param([5], r"tasks\[0\] is an int; give a dict", id="number-in-list"),
         pytest.param("no-such-benchmark", "unknown benchmark 'no-such-benchmark'", id="unknown-id"),
         pytest.param([TASK, TASK], "task id 'a' is used 2 times; make it unique", id="id-twice"),
