@@ -252,10 +252,10 @@ def _validated(model: type[M], options: Mapping[str, Any]) -> M:
 
 
 def as_read(value: Any) -> Any:
-    """The value of an option as it would be read of a file: a list for other collections, Python's types for NumPy's, text for a
-    path."""
+    """The value of an option as it would be read of a file: a list for other collections, Python's types for those of NumPy and
+    pandas, text for a path."""
     if isinstance(value, os.PathLike):
         return os.fspath(value)
-    if type(value).__module__ == "numpy" and hasattr(value, "tolist"):
+    if type(value).__module__.partition(".")[0] in ("numpy", "pandas") and hasattr(value, "tolist"):
         return value.tolist()
     return list(value) if isinstance(value, tuple | set | frozenset) else value

@@ -217,8 +217,8 @@ def test_what_is_expected_can_be_written_as(task: dict[str, Any]) -> None:
 
 
 def test_numbers_of_numpy_are_numbers() -> None:
-    task = {"input": np.int64(3), "expected": np.float64(3)}
-    options: Any = {"runs": np.int64(2), "task_ids": np.array(["task-1"])}
+    task = {"input": np.int64(3), "expected": np.float64(3), "tags": np.array(["number"])}
+    options: Any = {"runs": np.int64(2), "task_ids": np.array(["task-1"]), "task_tags": pd.Series(["number"])}
     result = es.evaluate({"same": lambda value: value}, task, **options)
     assert (result.completion, len(result.items)) == (1, 2)
 
