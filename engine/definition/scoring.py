@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any
 
 from eval_skills.core.fingerprint import digest_of_folder, digest_of_json, source_of
@@ -92,8 +92,22 @@ _OURS = __name__.partition(".")[0]
 
 
 def _source(function: FunctionType) -> str:
+    """Its source, and what Python made of it where that alone does not tell: there is none, or several lambdas stand in the lines
+    that are the source of each.
+    """
     source = source_of(function)
-    return f"{function.__code__.co_code.hex()} {function.__code__.co_consts}" if source is None else source
+    if source is not None and source.count("lambda") < 2:
+        return source
+    return f"{source or ''} {_compiled(function.__code__)}"
+
+
+def _compiled(code: CodeType) -> str:
+    """The code with all that it names, the same in every process of one version of Python."""
+    constants = [
+        _compiled(each) if isinstance(each, CodeType) else sorted(map(repr, each)) if isinstance(each, frozenset) else repr(each)
+        for each in code.co_consts
+    ]
+    return f"{code.co_code.hex()} {constants} {code.co_names}"
 
 
 def _files_with_imports(path: Path) -> tuple[str, ...]:

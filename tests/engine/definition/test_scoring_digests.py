@@ -255,14 +255,33 @@ def test_a_function_that_was_made_with_nothing_keeps_its_digest() -> None:
     assert own_parameters(plain) == []
 
 
-def test_a_function_without_a_source_counts_by_its_code() -> None:
+@each_row(
+    ("first", "second", "alike"),
+    [
+        ("output == 1", "output == 2", False),
+        ("output.islower()", "output.isupper()", False),
+        ("any(each == 1 for each in output)", "any(each == 2 for each in output)", False),
+        ("any(each == 1 for each in output)", "any(each == 1 for each in output)", True),
+        ("output in {0, 8}", "output in {8, 0}", True),
+    ],
+)
+def test_a_function_without_a_source_counts_by_its_code(first: str, second: str, alike: bool) -> None:
     found = []
-    for limit in (1, 2):
+    for rule in (first, second):
         made: dict[str, Any] = {}
-        exec(f"def own(output): return output == {limit}", made)
-        with knowing({"own": function_scorer("own", made["own"])}):
-            found.append(digest(expectedOutput={"type": "own", "value": 1}))
-    assert found[0] != found[1]
+        exec(f"def own(output): return {rule}", made)
+        found.append(own_digest(made["own"]))
+    assert (found[0] == found[1]) == alike
+
+
+def test_lambdas_that_share_their_lines_count_by_their_code() -> None:
+    pair = [lambda output: output == 1, lambda output: output != 1]
+    assert own_digest(pair[0]) == own_digest(pair[0]) != own_digest(pair[1])
+
+
+def own_digest(function: Callable[..., Any]) -> str:
+    with knowing({"own": function_scorer("own", function)}):
+        return digest(expectedOutput={"type": "own", "value": 1})
 
 
 def test_the_code_of_a_plug_in_counts_and_ours_does_not(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
