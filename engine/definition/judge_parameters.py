@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
+import re
 from collections.abc import Callable, Iterator, Mapping
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
@@ -15,6 +16,7 @@ from typing import Any, cast
 
 _PLAIN: tuple[type, ...] = (
     type(None), bool, int, float, complex, str, bytes, Decimal, Fraction, datetime, date, time, timedelta, PurePath,
+    range,
 )  # fmt: skip
 
 _LONG_BITS, _MOST_LEVELS = 10_000, 200
@@ -25,8 +27,8 @@ def own_parameters(function: Callable[..., Any]) -> list[str]:
 
     They are the values that it closes over, its defaults, the arguments of a partial function, and the attributes of an object
     that can be called, or whose method it is; so are those of a function that it wraps. Plain data is what JSON has, with tuples,
-    sets, dates, decimals, enums and data classes; a part of it that is something else counts by its type. Neither what the
-    function calls nor what it reads elsewhere is seen.
+    sets, ranges, dates, decimals, enums, data classes and patterns of `re`; a part of it that is something else counts by its
+    type. Neither what the function calls nor what it reads elsewhere is seen.
     """
     named = {f"{place}.{name}": value for place, values in _held(function) for name, value in values.items()}
     return [f"{name}={_written(value)}" for name, value in sorted(named.items()) if _is_plain(value)]
@@ -77,7 +79,7 @@ def _names(slots: Any) -> tuple[str, ...]:
 
 
 def _is_plain(value: Any) -> bool:
-    return isinstance(value, (*_PLAIN, Enum, list, tuple, set, frozenset, dict)) or _is_record(value)
+    return isinstance(value, (*_PLAIN, Enum, re.Pattern, list, tuple, set, frozenset, dict)) or _is_record(value)
 
 
 def _is_record(value: Any) -> bool:
@@ -89,6 +91,8 @@ def _written(value: Any, around: tuple[int, ...] = ()) -> str:
     kind = f"<{type(value).__module__}.{type(value).__qualname__}>"
     if isinstance(value, Enum):
         return f"{kind}.{value.name}"
+    if isinstance(value, re.Pattern):
+        return f"{kind}({value.pattern!r}, {value.flags})"  # its own text ends after 200 characters
     if isinstance(value, int) and value.bit_length() > _LONG_BITS:
         return int.__format__(value, "x")  # Python writes no more than 4,300 decimal digits
     if (plain := next((each for each in _PLAIN if isinstance(value, each)), None)) is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 import threading
 from collections.abc import Callable
 from copy import deepcopy
@@ -55,7 +56,7 @@ def test_what_the_run_says_counts_where_it_judges(task: dict[str, Any], settings
     assert (digest(settings=llm | settings, **task) != digest(settings=llm, **task)) is other
 
 
-def test_what_the_task_says_counts_in_its_own_digest() -> None:
+def test_what_the_task_says_counts_in_its_digest_by() -> None:
     assert digest(**EXACT) == digest(expectedOutput={"type": "exact", "value": 2})
     assert digest(**EXACT) != digest(expectedOutput={"type": "contains", "keywords": ["a"]})
 
@@ -223,6 +224,9 @@ def digest_by(function: Callable[..., Any]) -> str:
         pytest.param(Size.SMALL, Size.LARGE, id="enum"),
         pytest.param(Odd("a"), Odd("b"), id="subclass-of-text"),
         pytest.param(("a", object), ("b", object), id="beside-what-is-no-data"),
+        pytest.param(range(1), range(2), id="range"),
+        pytest.param(re.compile("a" * 300), re.compile("a" * 301), id="pattern"),
+        pytest.param(re.compile("a"), re.compile("a", re.IGNORECASE), id="flags"),
     ],
 )
 def test_what_a_function_was_made_with_counts(made: Callable[[Any], Callable[..., Any]], strict: Any, lenient: Any) -> None:
@@ -270,18 +274,13 @@ def test_a_function_without_a_source_counts_by_its_code(first: str, second: str,
     for rule in (first, second):
         made: dict[str, Any] = {}
         exec(f"def own(output): return {rule}", made)
-        found.append(own_digest(made["own"]))
+        found.append(digest_by(made["own"]))
     assert (found[0] == found[1]) == alike
 
 
 def test_lambdas_that_share_their_lines_count_by_their_code() -> None:
     pair = [lambda output: output == 1, lambda output: output != 1]
-    assert own_digest(pair[0]) == own_digest(pair[0]) != own_digest(pair[1])
-
-
-def own_digest(function: Callable[..., Any]) -> str:
-    with knowing({"own": function_scorer("own", function)}):
-        return digest(expectedOutput={"type": "own", "value": 1})
+    assert digest_by(pair[0]) == digest_by(pair[0]) != digest_by(pair[1])
 
 
 def test_the_code_of_a_plug_in_counts_and_ours_does_not(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
