@@ -13,6 +13,7 @@ from eval_skills.core.models import Benchmark, Skill, SkillCompletionReport
 from eval_skills.core.models.report import MAX_DETAILED_ITEMS
 from eval_skills.core.selection import RankedSkill
 from eval_skills.core.store import ReachedLimit, Store, land_reports, mirror_sqlite
+from eval_skills.core.store.rows import MAX_OUTPUT_BYTES
 from eval_skills.core.text import percents_apart, plural, unusable_skills
 from eval_skills.engine.definition.benchmark import benchmark_notes
 from eval_skills.engine.definition.request import part_remarks
@@ -272,9 +273,19 @@ def landed_reports(plan: RunPlan) -> list[SkillCompletionReport]:
     )
     if plan.store.layout.sqlite is not None:
         mirror_sqlite(plan.store, plan.run_id)
+    if whole is not None:
+        plan.remarks.extend(_cut_answers(whole))
     if plan.request.record:
         plan.remarks.extend(land_recording(plan))
     return reports
+
+
+def _cut_answers(items: pa.Table) -> list[str]:
+    """A line on the answers of which the store, and so each report, has the beginning only."""
+    if not (cut := sum(items["output_truncated"].to_pylist())):
+        return []
+    size = f"{MAX_OUTPUT_BYTES // 1024} KiB"
+    return [f"of {plural(cut, 'answer')} only the first {size} are kept, as text; the whole was judged"]
 
 
 def _landed(plan: RunPlan, columns: list[str]) -> pa.Table:
@@ -285,7 +296,9 @@ def _landed(plan: RunPlan, columns: list[str]) -> pa.Table:
 
 def partial_reports(plan: RunPlan) -> list[SkillCompletionReport]:
     """The reports of what a stopped run has so far; none of it lands, for history must not compare part of a run with a whole."""
-    frame = plan.store.item_table(plan.run_id).to_pandas(maps_as_pydicts="strict")
+    table = plan.store.item_table(plan.run_id)
+    plan.remarks.extend(_cut_answers(table))
+    frame = table.to_pandas(maps_as_pydicts="strict")
     reports = skill_reports_of(frame, plan.benchmark, plan.request.timeout_ms, detailed=True)
     if plan.request.record:
         plan.remarks.extend(partial_recording(plan))

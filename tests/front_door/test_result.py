@@ -337,6 +337,14 @@ def test_what_cannot_be_scored(answer: Any, task: Any, options: Any, message: st
         es.score(answer, task, **options)
 
 
+def test_answers_of_which_the_beginning_alone_is_kept_are_counted() -> None:
+    tasks = [{"input": count, "expected": ["a"] * count} for count in (10, 20_000, 30_000)]
+    result = es.evaluate({"lister": lambda count: ["a"] * count}, tasks)
+    assert result.completion == 1
+    assert [type(item.output) for item in result.items] == [list, str, str]
+    assert result.remarks == ["of 2 answers only the first 64 KiB are kept, as text; the whole was judged"]
+
+
 @pytest.mark.parametrize("skills", [1, 2])
 def test_what_a_stopped_run_did_not_ask_has_not_passed(skills: int) -> None:
     def costly(number: int) -> dict[str, Any]:
