@@ -282,7 +282,7 @@ def landed_reports(plan: RunPlan) -> list[SkillCompletionReport]:
 
 def _cut_answers(items: pa.Table) -> list[str]:
     """A line on the answers of which the store, and so each report, has the beginning only."""
-    if not (cut := sum(items["output_truncated"].to_pylist())):
+    if not (cut := sum(map(bool, items["output_truncated"].to_pylist()))):
         return []
     size = f"{MAX_OUTPUT_BYTES // 1024} KiB"
     return [f"of {plural(cut, 'answer')} only the first {size} are kept, as text; the whole was judged"]
