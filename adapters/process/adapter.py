@@ -236,9 +236,7 @@ class SubprocessAdapter(ProcessAdapter):
     async def _invoke(self, input_data: Any, call: Call) -> SkillResponse:
         call.not_yet_asked()
         if self._config.persistent:
-            worker = await self._pool.take()
-            warm = await self._pool.ask(worker, next(self._ids), input_data, call, call.conversation_data)
-            self._pool.give_back(worker)
+            warm = await self._pool.answer(next(self._ids), input_data, call, call.conversation_data)
             return read_answer(warm.result())
         reply, exit_code = await self._ask_fresh(input_data, call)
         response = read_answer(reply.result())

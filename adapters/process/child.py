@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import fcntl
 import os
 import signal
+import socket
 import stat
 import termios
 from array import array
@@ -189,18 +191,23 @@ class Child(asyncio.SubprocessProtocol):
         """The process id, which is the id of its session and group as well."""
         return self._transport.get_pid()
 
+    @property
+    def standard_input(self) -> asyncio.WriteTransport | None:
+        """Where it is written to; None: it has no standard input."""
+        return cast(asyncio.WriteTransport | None, self._transport.get_pipe_transport(0))
+
     def write(self, data: bytes) -> None:
         """Send `data` to its standard input; nothing is raised if that is closed, for the exit explains more."""
-        cast(asyncio.WriteTransport, self._transport.get_pipe_transport(0)).write(data)
+        cast(asyncio.WriteTransport, self.standard_input).write(data)
 
     def has_read_its_input(self) -> bool:
         """Whether nothing that was written to it waits any more; True where the system does not report it."""
-        pipe = self._transport.get_pipe_transport(0)
+        pipe = self.standard_input
         return pipe is None or pipe.is_closing() or unread_bytes(pipe.get_extra_info("pipe")) == 0
 
     def close_stdin(self) -> None:
         """End its standard input, once all that was written is sent."""
-        if (pipe := self._transport.get_pipe_transport(0)) is not None:
+        if (pipe := self.standard_input) is not None:
             pipe.close()
 
     def mute(self) -> None:
@@ -276,15 +283,50 @@ class Child(asyncio.SubprocessProtocol):
         self.ended.set_result(None)
 
 
+class Receipt:
+    """Of what is written to `pipe` from now on, the standard input of a program: whether that ended and never read it whole.
+
+    It looks through a descriptor of its own, until `close`: the event loop closes the pipe as soon as the other end is gone.
+    """
+
+    def __init__(self, pipe: asyncio.WriteTransport | None) -> None:
+        self._pipe, self._was_refused = pipe, False
+        self._own = None if pipe is None or pipe.is_closing() else os.dup(pipe.get_extra_info("pipe").fileno())
+
+    def note_written(self) -> None:
+        """To be called when it has been written: a pipe whose other end is closed has taken nothing of it."""
+        self._was_refused = self._own is None or self._pipe is None or self._pipe.is_closing()
+
+    @property
+    def is_unread(self) -> bool:
+        """Whether what was written was not taken, or some of it was left behind by a program that has ended."""
+        if self._was_refused or self._own is None:
+            return self._was_refused
+        if not stat.S_ISSOCK(os.fstat(self._own).st_mode):
+            return _waiting_in(self._own, termios.FIONREAD) > 0
+        with socket.socket(fileno=os.dup(self._own)) as end:  # of a socket the system forgets what is left, but says so
+            return end.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR) == errno.ECONNRESET
+
+    def close(self) -> None:
+        """Look no more."""
+        if self._own is not None:
+            os.close(self._own)
+            self._own = None
+
+
 def unread_bytes(pipe: Any) -> int:
     """How much of what was written to a pipe or socket its other end has not read yet; 0 where the system does not report it."""
-    count = array("i", [0])
     try:
         # asyncio gives a child a socket or a pipe for its input, by the version of Python; each has its own question.
         request = termios.TIOCOUTQ if stat.S_ISSOCK(os.fstat(pipe.fileno()).st_mode) else termios.FIONREAD
-        fcntl.ioctl(pipe.fileno(), request, count)
+        return _waiting_in(pipe.fileno(), request)
     except (OSError, ValueError):
         return 0
+
+
+def _waiting_in(descriptor: int, request: int) -> int:
+    count = array("i", [0])
+    fcntl.ioctl(descriptor, request, count)
     return count[0]
 
 

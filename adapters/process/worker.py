@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import Any
 
 from eval_skills.adapters.call import CALLED_NOTHING, Call, Progress, shield_cleanup
-from eval_skills.adapters.process.child import Child, describe_exit
+from eval_skills.adapters.process.child import Child, Receipt, describe_exit
 from eval_skills.adapters.process.jsonrpc import OF_ANOTHER, Reply, read_progress, read_reply, request_line, why_not_reply
 from eval_skills.adapters.process.launch import Launch, spawn
 from eval_skills.adapters.process.streams import LineSplitter, LineTooLong, OutputTail, last_lines
@@ -24,6 +24,10 @@ Start = Callable[[Launch, Callable[[bytes], None]], Awaitable[Child]]
 
 LOOK_EVERY_S = 0.001
 """How often a worker that is starting is looked at: has it read its first request?"""
+
+
+class EndedUnasked(SkillCrashed):
+    """A process that had answered before ended without having read this request: it says nothing of it."""
 
 
 class Worker:
@@ -49,6 +53,7 @@ class Worker:
         self.duplicate_keys: list[str] = []
         self.late_reports = 0
         self._waits = False
+        self._receipt: Receipt | None = None
 
     async def start(self) -> None:
         """Start the process.
@@ -79,7 +84,7 @@ class Worker:
 
         Raises:
             ContractError: the reply is unreadable, a line is too long, or (after the last request) there was none.
-            SkillCrashed: the process ended without a reply.
+            SkillCrashed: the process ended without a reply; EndedUnasked where another one has to be asked.
             InfraError: the program turned out to be missing.
         """
         request = request_line(request_id, params, conversation)
@@ -94,13 +99,18 @@ class Worker:
         try:
             self._read_what_came_early()
             if not self._pending.done():
+                self._receipt = Receipt(self._child.standard_input) if self._calls > 1 else None
                 self._child.write(request)
+                if self._receipt is not None:
+                    self._receipt.note_written()
                 if last:
                     self._child.close_stdin()
                 elif self._requests == 1:
                     self._look_whether_read()
             return await self._pending
         finally:
+            if self._receipt is not None:
+                self._receipt.close()
             self._waits = last  # what a process says until it has ended is of its last request
 
     def _read_what_came_early(self) -> None:
@@ -241,7 +251,8 @@ class Worker:
         in_force = limits_in_force(limits)
         limit = f"; {in_force}" if code and in_force and not limit_reached(limits, f"({how}) {said}") else ""
         served = f" after {self._calls - 1} answered request{'s' if self._calls > 2 else ''}" if self._calls > 1 else ""
-        return SkillCrashed(f"the process ended without an answer ({how}){served}{limit}{said}")
+        kind = EndedUnasked if self._receipt is not None and self._receipt.is_unread else SkillCrashed
+        return kind(f"the process ended without an answer ({how}){served}{limit}{said}")
 
 
 def closed_during_the_call() -> InfraError:
@@ -291,6 +302,23 @@ class WorkerPool:
                 await shield_cleanup(self.discard(worker))
                 raise
         return worker
+
+    async def answer(self, request_id: int, params: Any, call: Call, conversation: dict[str, Any] | None = None) -> Reply:
+        """The reply of a worker. One that had ended after an answer and has not read the request is replaced by another: many
+        a program ends itself after so many answers, and whether that is noticed before it is asked again is a matter of luck.
+
+        Raises:
+            ItemError: as `take` and `ask` do.
+        """
+        while True:
+            worker = await self.take()
+            try:
+                reply = await self.ask(worker, request_id, params, call, conversation)
+            except EndedUnasked:  # not for ever: a new one has answered nothing before
+                call.suspend()
+                continue
+            self.give_back(worker)
+            return reply
 
     async def ask(
         self, worker: Worker, request_id: int, params: Any, call: Call, conversation: dict[str, Any] | None = None

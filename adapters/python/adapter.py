@@ -94,30 +94,25 @@ class HostedAdapter(ProcessAdapter, Generic[C]):
 
     async def _invoke(self, input_data: Any, call: Call) -> SkillResponse:
         call.suspend()
-        worker = await self._worker_of(call)
         try:
-            reply = await self._pool.ask(worker, next(self._ids), self._input(input_data), call, self._conversation_data(call))
-        except BaseException:
-            self._forget(call)  # the worker is ended
-            raise
+            if call.conversation is None:
+                reply = await self._pool.answer(next(self._ids), self._input(input_data), call)
+            else:
+                reply = await self._answer_in(call.conversation, input_data, call)
         finally:
             call.seen = ""  # a host prints nothing but answers
-        if call.conversation is None:
-            self._pool.give_back(worker)
         return self._read(self._new_in(self._result(reply), call))
 
-    async def _worker_of(self, call: Call) -> Worker:
-        """One for this call; in a conversation the one that has all its turns."""
-        if call.conversation is None:
-            return await self._pool.take()
-        if call.conversation.state is None:
-            call.conversation.state = await self._pool.take()
-        worker: Worker = call.conversation.state
-        return worker
-
-    def _forget(self, call: Call) -> None:
-        if call.conversation is not None:
-            call.conversation.state = None
+    async def _answer_in(self, conversation: Conversation, input_data: Any, call: Call) -> Reply:
+        """The reply of the worker that has all turns of a conversation."""
+        if conversation.state is None:
+            conversation.state = await self._pool.take()
+        worker: Worker = conversation.state
+        try:
+            return await self._pool.ask(worker, next(self._ids), self._input(input_data), call, self._conversation_data(call))
+        except BaseException:
+            conversation.state = None  # the worker is ended
+            raise
 
     @asynccontextmanager
     async def _joined(self, conversation: Conversation) -> AsyncIterator[None]:
