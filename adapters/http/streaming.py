@@ -157,6 +157,11 @@ def is_passing(data: bytes) -> bool:
         report = parse_json(data)
     except ValueError:
         return bool(_PASSING.search(data.decode(errors="replace")))
+    return reports_passing(report)
+
+
+def reports_passing(report: Any) -> bool:
+    """`is_passing` of an error that has been read."""
     return any(map(_says_so, _objects(report)))
 
 

@@ -13,7 +13,7 @@ from eval_skills.adapters.http.shapes.openai_chat import OpenAiChat
 from eval_skills.adapters.http.shapes.openai_responses import OpenAiResponses
 from eval_skills.adapters.http.shapes.shape import Shape
 from eval_skills.adapters.http.sse import Event, EventStream
-from eval_skills.adapters.http.streaming import StreamCut, is_passing, phrase, shown
+from eval_skills.adapters.http.streaming import StreamCut, is_passing, phrase, reports_passing, shown
 from eval_skills.core.errors import ContractError, ItemError, SkillUnavailable
 from eval_skills.core.models import SkillResponse
 
@@ -89,7 +89,7 @@ class ShapedAnswer:
         if error := self.shape.error_in(value):
             with suppress(ValueError):  # what was called before it is known then
                 self.shape.whole(value)
-            raise self._reported(Event("", body), f"the answer is an error: {error}")
+            raise self._reported(Event("", body), error, f"the answer is an error: {error}")
         self.shape.whole(value)
 
     def _take(self, event: Event) -> None:
@@ -110,11 +110,13 @@ class ShapedAnswer:
             self._see(value)
             if self.shape.event(value):
                 self._first()
-        if event.name == "error" or (isinstance(value, dict) and self.shape.error_in(value)):
-            raise self._reported(event)
+        error = self.shape.error_in(value) if isinstance(value, dict) else None
+        if event.name == "error" or error:
+            raise self._reported(event, error)
 
-    def _reported(self, event: Event, message: str = "") -> ItemError:
-        kind = SkillUnavailable if is_passing(event.data) else ContractError
+    def _reported(self, event: Event, error: Any = None, message: str = "") -> ItemError:
+        """`error` is what the shape found in it: it may lie deeper than where an error usually stands."""
+        kind = SkillUnavailable if is_passing(event.data) or reports_passing(error) else ContractError
         message = message or self._phrase(f"reported an error: {shown(event) or 'without a message'}")
         return kind(message, known=partial_response_in(event.data))
 

@@ -24,8 +24,7 @@ class OpenAiChat(Shape):
         self._calls: list[tuple[Any, dict[str, Any]]] = []
 
     def whole(self, body: dict[str, Any]) -> None:
-        choices = as_objects(body.get("choices"))
-        choice = next((choice for choice in choices if choice.get("index") == 0), next(iter(choices), {}))
+        choice = _first_choice(body)
         if not isinstance(choice.get("message"), dict):
             raise ValueError("it has no choices[0].message, which responseShape openai-chat expects")
         self.begun, self._message = True, choice["message"]
@@ -40,6 +39,11 @@ class OpenAiChat(Shape):
                 brought |= self._merge(as_object(choice.get("delta")))
                 self.finish_reason = choice.get("finish_reason") or self.finish_reason
         return brought
+
+    def error_in(self, said: dict[str, Any]) -> Any:
+        """Services that pass on the answers of others report what failed there in the choice itself, beside half an answer."""
+        choice = _first_choice(said)
+        return super().error_in(said) or (choice.get("error") if choice.get("index", 0) == 0 else None)
 
     @property
     def output(self) -> str:
@@ -64,6 +68,9 @@ class OpenAiChat(Shape):
                 brought |= bool(value)
             elif key == "function_call" and isinstance(value, dict):
                 brought |= _merge_texts(self._message.setdefault(key, {}), value)
+            elif key == "content" and (isinstance(value, list) or isinstance(self._message.get(key), list)):
+                self._message[key] = _parts_of(self._message.get(key))
+                brought |= _merge_parts(self._message[key], _parts_of(value))
             elif isinstance(value, str) and key != "role":
                 brought |= append(self._message, key, value)
             elif value is not None:
@@ -89,6 +96,37 @@ class OpenAiChat(Shape):
             return None
         other_id = piece.get("id") and call.get("id") and piece["id"] != call["id"]
         return None if other_id or _begins_anew(piece, call) else call
+
+
+def _first_choice(said: dict[str, Any]) -> dict[str, Any]:
+    choices = as_objects(said.get("choices"))
+    return next((choice for choice in choices if choice.get("index") == 0), next(iter(choices), {}))
+
+
+def _parts_of(content: Any) -> list[Any]:
+    """Content as a list of parts, of which a text is one; some models send now the one and now the other."""
+    if isinstance(content, list):
+        return content
+    return [{"type": "text", "text": content}] if isinstance(content, str) and content else []
+
+
+def _merge_parts(held: list[Any], pieces: list[Any]) -> bool:
+    """Append the pieces of a content that comes as parts: one continues the part before it where that is of the same type."""
+    brought = False
+    for piece in pieces:
+        last, kind = as_object(held[-1] if held else None), as_object(piece).get("type")
+        if kind not in _GROWING or last.get("type") != kind:
+            held.append(piece)
+            brought = True
+        elif isinstance(piece.get(kind), list) and isinstance(last.get(kind), list):  # thinking is a list of texts itself
+            brought |= _merge_parts(last[kind], piece[kind])
+        else:
+            brought |= append(last, kind, piece.get(kind))
+    return brought
+
+
+_GROWING = ("text", "thinking")
+"""The types of parts that come in pieces, each also the key of what grows."""
 
 
 def _begins_anew(piece: dict[str, Any], call: dict[str, Any]) -> bool:

@@ -11,6 +11,7 @@ from eval_skills.core.messages.responses_items import built_in_call, is_call
 from eval_skills.core.models import ToolCall
 
 _ENDS = frozenset({"response.completed", "response.incomplete", "response.failed"})
+_NO_ANSWER = ("failed", "cancelled")
 _ITEMS = frozenset({"response.output_item.added", "response.output_item.done"})
 _TEXTS = {"response.output_text.delta": ("output_text", "text"), "response.refusal.delta": ("refusal", "refusal")}
 _PARTS = {
@@ -77,8 +78,8 @@ class OpenAiResponses(Shape):
 
     def error_in(self, said: dict[str, Any]) -> Any:
         response = as_object(said.get("response", said))
-        failed = response.get("status") == "failed"
-        return super().error_in(said) or (response.get("error") or "the response failed" if failed else None)
+        status = response.get("status")
+        return super().error_in(said) or (response.get("error") or f"the response is {status}" if status in _NO_ANSWER else None)
 
     def _end(self, response: dict[str, Any]) -> None:
         self.begun = self.ended = True

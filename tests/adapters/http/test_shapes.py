@@ -24,6 +24,7 @@ from tests.adapters.http.shapes import (
     streamed,
 )
 from tests.adapters.wire import Wire, failure, response, skill
+from tests.tables import each_row
 
 SSE = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream"
 CALLS: dict[str, list[tuple[str, Any, Any]]] = {
@@ -65,6 +66,65 @@ async def test_of_several_choices_the_first_counts(wire: Wire, first: dict[str, 
     for order in (choices, choices[::-1]) if first else (choices,):
         wire.answer = json.dumps({"choices": order}).encode()
         assert (await response(skill(wire.url, responseShape="openai-chat"), {})).output == "Bern"
+
+
+_THOUGHT = {"type": "thinking", "thinking": [{"type": "text", "text": "Where? There."}]}
+
+
+@each_row(
+    ("pieces", "whole"),
+    [
+        ([[{"type": "text", "text": "Look"}], [{"type": "text", "text": "ing."}]], [{"type": "text", "text": "Looking."}]),
+        ([[{"type": "thinking", "thinking": [{"type": "text", "text": "Where? "}]}],
+          [{"type": "thinking", "thinking": [{"type": "text", "text": "There."}]}], "Look", "ing."],
+         [_THOUGHT, {"type": "text", "text": "Looking."}]),
+        (["Look", [_THOUGHT], "ing."], [{"type": "text", "text": "Look"}, _THOUGHT, {"type": "text", "text": "ing."}]),
+    ],
+)  # fmt: skip
+async def test_a_chat_whose_content_is_streamed_as_parts_is_whole(wire: Wire, pieces: list[Any], whole: list[Any]) -> None:
+    wire.head, wire.answer = SSE, sse([chunk({"content": ""}), *(chunk({"content": each}) for each in pieces), chunk({}, "stop")])
+    got = await response(skill(wire.url, responseShape="openai-chat"), {})
+    assert got.output == "Looking."
+    assert (got.messages or [])[0]["content"] == whole
+
+
+_CHOICE = {"index": 0, "finish_reason": "error", "error": {"code": 502, "message": "oops"}}
+_CALLED = {"role": "assistant", "content": "Look", "tool_calls": [{"id": "a", "function": {"name": "search", "arguments": "{}"}}]}
+_FAILED = {**RESPONSES_WHOLE, "status": "failed"}
+
+
+@each_row(
+    ("shape", "error", "kind"),
+    [
+        ("openai-chat", {"code": 502, "message": "oops"}, SkillUnavailable),
+        ("openai-chat", {"code": 400, "message": "oops"}, ContractError),
+        ("openai-responses", {"code": "server_error", "message": "oops"}, SkillUnavailable),
+        ("openai-responses", {"code": "rate_limit_exceeded", "message": "oops"}, SkillUnavailable),
+        ("openai-responses", {"code": "invalid_prompt", "message": "oops"}, ContractError),
+    ],
+)
+async def test_an_error_inside_the_answer_is_none_of_it(wire: Wire, shape: str, error: Any, kind: type[Exception]) -> None:
+    """That of one choice, beside half an answer, and that of a response which failed; whole and streamed."""
+    bodies: tuple[Any, Any]
+    if shape == "openai-chat":
+        choice = {**_CHOICE, "error": error}
+        bodies = {"choices": [{**choice, "message": _CALLED}]}, [chunk(_CALLED), {"choices": [{**choice, "delta": {}}]}]
+    else:
+        bodies = {**_FAILED, "error": error}, [{"type": "response.failed", "response": {**_FAILED, "error": error}}]
+    for head, body in zip(("HTTP/1.1 200 OK", SSE), bodies, strict=True):
+        wire.head, wire.answer = head, sse(body) if isinstance(body, list) else json.dumps(body).encode()
+        problem = await failure(skill(wire.url, responseShape=shape), {})
+        assert type(problem) is kind, problem
+        assert "oops" in str(problem)
+        assert "search" in [name for name, _, _ in calls_of(problem.known)]
+
+
+async def test_an_error_of_another_choice_is_not_that_of_the_first(wire: Wire) -> None:
+    wire.head, wire.answer = (
+        SSE,
+        sse([chunk({"content": "Bern"}), {"choices": [{**_CHOICE, "index": 1, "delta": {}}]}, chunk({}, "stop")]),
+    )
+    assert (await response(skill(wire.url, responseShape="openai-chat"), {})).output == "Bern"
 
 
 CUTS = {"openai-chat": 4, "openai-responses": 9, "anthropic-messages": 11}
@@ -145,6 +205,13 @@ async def test_parallel_calls_of_a_chat_are_told_apart(wire: Wire, events: list[
             SkillUnavailable,
             "the answer is an error: .*oops",
             id="failed",
+        ),
+        pytest.param(
+            "openai-responses",
+            {**RESPONSE, "status": "cancelled", "output": []},
+            ContractError,
+            "response is cancelled",
+            id="cancelled",
         ),
     ],
 )
