@@ -60,7 +60,7 @@ class StreamedAnswer:
     def finish(self) -> Any:
         """The output, after the last byte."""
         if isinstance(self._source, LineSplitter) and not self._ended and (rest := self._source.flush()):
-            self._take(Event("", rest))
+            self._take_last(Event("", rest))
         if not self._ended:
             self._refuse_early_end()
         if not self._pieces:
@@ -72,8 +72,22 @@ class StreamedAnswer:
         """What has come, for the message of a timeout."""
         return f"{self.events:,} events in {self.bytes:,} bytes had come"
 
+    def _take_last(self, line: Event) -> None:
+        """A last line may lack its end, or be half of one."""
+        if not self._is_end(line) and line.data.strip():
+            try:
+                parse_json(line.data)
+            except ValueError as problem:
+                half = f"ended in the middle of a line, or with one that cannot be read: {problem}; it was: {shown(line)}"
+                raise StreamCut(self._phrase(half)) from None
+        self._take(line)
+
+    def _is_end(self, event: Event) -> bool:
+        done = self._config.done
+        return done is not None and done in (event.name, event.data.decode(errors="replace").strip())
+
     def _take(self, event: Event) -> None:
-        if self._config.done is not None and self._config.done in (event.name, event.data.decode(errors="replace").strip()):
+        if self._is_end(event):
             self._ended = True
             return
         self.events += 1

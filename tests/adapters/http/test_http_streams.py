@@ -130,9 +130,14 @@ CHUNKED = b"%x\r\n%s\r\n0\r\n\r\n" % (len(PIECE), PIECE)
         pytest.param("\r\nTransfer-Encoding: chunked", CHUNKED, ContractError, id="ended-by-the-protocol"),
         pytest.param("\r\nTransfer-Encoding: chunked", CHUNKED[:-5], SkillUnavailable, id="closed-before-the-last-chunk"),
         pytest.param("", b"<html>sign in", ContractError, id="no-stream-at-all"),
+        pytest.param("", b'"4"\n', SkillUnavailable, id="lines-closed-between-them"),
+        pytest.param("", b'"4"\n"', SkillUnavailable, id="lines-closed-within-one"),
+        pytest.param("\r\nContent-Length: 5", b'"4"\n"', ContractError, id="lines-ended-by-the-protocol"),
     ],
 )
 async def test_a_stream_that_is_cut_may_be_whole_at_the_next_attempt(head: str, body: bytes, kind: type[ItemError]) -> None:
+    lines = {"format": "jsonl"} if body.startswith(b'"') else {}
+
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
         writer.write(f"{SSE}\r\nConnection: close{head}\r\n\r\n".encode() + body)
@@ -140,7 +145,7 @@ async def test_a_stream_that_is_cut_may_be_whole_at_the_next_attempt(head: str, 
 
     async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
         url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
-        error = await failure(skill(url, stream={"mode": "concat", "done": "[DONE]"}, method="GET"), {})
+        error = await failure(skill(url, stream={"mode": "concat", "done": "[DONE]", **lines}, method="GET"), {})
     assert type(error) is kind, error
 
 

@@ -107,6 +107,8 @@ def test_outputs(config: dict[str, Any], text: bytes, output: Any, size: int) ->
         ),
         pytest.param({"format": "jsonl"}, b"<html>\n</html>", "cannot be read: not JSON", id="jsonl-html"),
         pytest.param({"format": "jsonl", "done": "end"}, b"1\n", "ended without 'end'", id="jsonl-early"),
+        pytest.param({"format": "jsonl"}, b'1\n{"a', "ended in the middle of a line, or with one that cannot be read: not JSON: "
+                     'Unterminated string starting at character 2; it was: {"a (after 1 events in 5 bytes)', id="jsonl-half"),
     ],
 )  # fmt: skip
 def test_a_stream_that_is_no_answer(config: dict[str, Any], text: bytes, message: str) -> None:
