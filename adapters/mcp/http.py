@@ -36,7 +36,7 @@ _COURTESY_S = 1.0
 _BROKEN = (httpx2.TransportError, ssl.SSLError)
 """The latter, unwrapped, is a refusal after the handshake."""
 
-_SESSION_HEADER = "mcp-session-id"
+_SESSION_HEADER, _LAST_EVENT_HEADER = "mcp-session-id", "last-event-id"
 _WHATEVER_THE_BODY = frozenset({408, 425, 429, 502, 503, 504})
 """Statuses that count even if the body is a JSON-RPC error."""
 
@@ -115,6 +115,7 @@ class _CheckedResponses(httpx2.AsyncBaseTransport):
 
     def __init__(self, inner: httpx2.AsyncBaseTransport, transport: HttpTransport) -> None:
         self._inner, self._transport = inner, transport
+        self._last_ids: dict[_Asked, str] = {}
 
     async def aclose(self) -> None:
         await self._inner.aclose()
@@ -150,7 +151,8 @@ class _CheckedResponses(httpx2.AsyncBaseTransport):
             if request.method == "POST" and response.status_code == HTTPStatus.PARTIAL_CONTENT:
                 raise partial_error(response.headers, await self._body(response), self._transport.url)
             if _streams_events(response):
-                return self._events(response, request, asked) if asked.method == "tools/call" else response
+                call = asked if asked.method == "tools/call" else self._resumed(request)
+                return self._events(response, request, call) if call is not None else response
             body = await self._body(response)
         except _BROKEN as error:
             raise await explained_error(error, str(request.url), self._transport.trusted) from None
@@ -167,15 +169,19 @@ class _CheckedResponses(httpx2.AsyncBaseTransport):
         return httpx2.Response(response.status_code, headers=kept, content=body, request=request)
 
     def _events(self, response: httpx2.Response, request: httpx2.Request, asked: _Asked) -> httpx2.Response:
-        """The response with its events, of which one that answers another request becomes the call's error."""
+        """The response with its events, of which one that answers another request becomes the call's error; the id of the last
+        one is kept until the answer is there, for the stream may break and be asked for again by it."""
         limit = message_limit(self._transport.max_output_bytes)
 
         def judged(block: bytes) -> bytes:
+            for found in _EVENT_ID.finditer(block):
+                self._last_ids[asked] = found.group(1).decode(errors="replace")
             try:
                 for event in EventStream().feed(block):
-                    if event.name == "message":
-                        _check_event(asked, response.status_code, event.data)
+                    if event.name == "message" and _is_answer(asked, response.status_code, event.data):
+                        self._last_ids.pop(asked, None)
             except ContractError as error:
+                self._last_ids.pop(asked, None)
                 return b"data: " + self._reply(request, asked, error).content + b"\n\n"
             return block
 
@@ -183,6 +189,15 @@ class _CheckedResponses(httpx2.AsyncBaseTransport):
         return httpx2.Response(
             response.status_code, headers=response.headers, stream=_Blocks(response.stream, judged, limit), request=request
         )
+
+    def _resumed(self, request: httpx2.Request) -> _Asked | None:
+        """The call whose stream of events a GET goes on with; None: it is none's, or several streams had this event's id.
+
+        The SDK takes any answer in it for the one to that call, whatever its id.
+        """
+        last = request.headers.get(_LAST_EVENT_HEADER)
+        calls = [asked for asked, event_id in self._last_ids.items() if event_id == last]
+        return calls[0] if len(calls) == 1 else None
 
     def _note(self, request: httpx2.Request, error: ItemError) -> None:
         if request.method == "POST":  # a server need not offer the GET that listens
@@ -240,6 +255,7 @@ class _Blocks(httpx2.AsyncByteStream):
         await self._inner.aclose()
 
 
+_EVENT_ID = re.compile(rb"^id: ?([^\r\n\0]+)", re.MULTILINE)
 _BLOCK_END = re.compile(rb"(?:\r\n|\n|\r(?!\n)){2}")
 
 
@@ -266,9 +282,11 @@ def _answer_to(asked: _Asked, response: httpx2.Response, body: bytes) -> bytes:
     return _answer_in(asked, status, body)
 
 
-def _check_event(asked: _Asked, status: int, data: bytes) -> None:
-    """Refuse an event that answers another request, or cannot be read; empty events, and the server's own requests and
-    notifications, pass.
+def _is_answer(asked: _Asked, status: int, data: bytes) -> bool:
+    """Whether an event is the answer; empty events, and the server's own requests and notifications, are not.
+
+    Raises:
+        ContractError: it answers another request, or cannot be read.
     """
     try:
         is_other = not data or "method" in parse_json(data)
@@ -276,6 +294,7 @@ def _check_event(asked: _Asked, status: int, data: bytes) -> None:
         is_other = False
     if not is_other:
         _answer_in(asked, status, data)
+    return not is_other
 
 
 def _answer_in(asked: _Asked, status: int, body: bytes) -> bytes:

@@ -22,6 +22,8 @@ class Told:
     methods: list[str] = field(default_factory=list)
     metas: list[dict[str, Any]] = field(default_factory=list)
     """The ``_meta`` of every call of a tool."""
+    resumed: list[dict[str, Any]] = field(default_factory=list)
+    """What comes when a stream of events is asked for again by its last event."""
 
 
 class _ByHand(BaseHTTPRequestHandler):
@@ -73,13 +75,18 @@ class _ByHand(BaseHTTPRequestHandler):
         return bool(handshake["params"]["protocolVersion"] == "2025-06-18")
 
     def do_GET(self) -> None:
-        self.reply(405, b"")
+        if self.headers.get("Last-Event-ID") is None:
+            self.reply(405, b"")
+            return
+        body = "".join(f"data: {json.dumps(each)}\n\n" for each in self.told.resumed)
+        self.reply(200, body.encode(), Content_Type="text/event-stream")
 
     def do_DELETE(self) -> None:
         self.told.methods.append("DELETE")
         self.reply(200, b"")
 
     def answer(self, message: Any, given: Any) -> None:
+        self.told.resumed = [{"id": message["id"], **each} for each in given.get("resumed", ())]
         if message["params"]["name"] == "hang":
             self.over.wait(600)
             self.close_connection = True

@@ -30,6 +30,7 @@ from eval_skills.core.errors import (
 )
 from tests.adapters.mcp_by_hand import Told
 from tests.adapters.mcp_probe import PATIENCE_S, SERVERS, Tools, ask, failure, mcp_skill
+from tests.tables import each_row
 
 if TYPE_CHECKING:
     from tests.warm_command import WarmCommand, WarmProcess
@@ -131,6 +132,7 @@ async def test_p19_a_server_that_dies_and_comes_back_costs_one_item(
 
 
 RESULT = {"jsonrpc": "2.0", "result": {"content": []}}
+TEXT = {"result": {"content": [{"type": "text", "text": "yours"}]}}
 
 
 def events(*messages: dict[str, Any]) -> dict[str, Any]:
@@ -235,6 +237,27 @@ async def test_what_http_says_becomes_the_error_and_the_session_lives(
         assert kind is not SkillThrottled or time.monotonic() - began > 0.9, "the server asked for that"
     assert told.methods.count("initialize") == 1
     assert told.methods[-1] == "DELETE"
+
+
+@each_row(
+    ("comes", "message"),
+    [
+        ([TEXT], ""),
+        ([{"id": 999, **TEXT}, TEXT], r"its id is 999 and \d+ was asked"),
+        ([{"id": None, **TEXT}], r"its id is null and \d+ was asked"),
+    ],
+)
+async def test_a_stream_that_is_resumed_brings_the_answer_to_its_own_request(
+    raw_url: str, tmp_path: Path, comes: list[dict[str, Any]], message: str
+) -> None:
+    begun = {**events(), "body": "id: e1\nretry: 0\ndata:\n\n", "resumed": [{"jsonrpc": "2.0", **each} for each in comes]}
+    async with Tools(mcp_skill(tmp_path, f"{raw_url}/mcp", "answer")) as tools:
+        if not message:
+            assert await tools.use("answer", begun) == "yours"
+            return
+        with pytest.raises(ContractError, match=message):
+            await tools.use("answer", begun)
+        assert await tools.use("answer", {"x": 1}) == {"x": 1}
 
 
 async def test_a_session_that_the_server_forgot_is_begun_again_for_the_same_item(
