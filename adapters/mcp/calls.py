@@ -163,7 +163,7 @@ async def _interrupted(session: McpSession) -> ItemError:
         return CallInterrupted("the session was replaced under the call")
     if (broken := session.transport.broken) is not None:
         return type(broken)(str(broken), retry_after_s=broken.retry_after_s)
-    lost = ServerEnded if session.is_program else ServerLost
+    lost = CallInterrupted if session.transport.left_call else ServerEnded if session.is_program else ServerLost
     return lost(await session.transport.describe_end("before it answered"))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import codecs
 import json
 import re
 import time
@@ -22,7 +23,7 @@ from eval_skills.adapters.call import shield_cleanup
 from eval_skills.adapters.mcp.results import exception_in
 from eval_skills.adapters.mcp.transport import Transport, message_limit
 from eval_skills.adapters.process import guard
-from eval_skills.adapters.process.child import Child
+from eval_skills.adapters.process.child import Child, Receipt
 from eval_skills.adapters.process.jsonrpc import whole_number
 from eval_skills.adapters.process.launch import Launch, spawn
 from eval_skills.adapters.process.streams import LineSplitter, LongLine, last_lines
@@ -66,6 +67,10 @@ class StdioTransport(Transport):
         self._last_stray_line = ""
         self._over = self._died = False
         self._last_stderr = ""
+        self._receipt: Receipt | None = None
+        self._waiting: dict[mcp_types.RequestId, str] = {}
+        self._answered_calls = 0
+        self._left_call = False
 
     @property
     def lost(self) -> bool:
@@ -76,6 +81,10 @@ class StdioTransport(Transport):
         return self._died
 
     @property
+    def left_call(self) -> bool:
+        return self._left_call
+
+    @property
     def was_not_found(self) -> bool:
         return self._child is not None and self._child.exited.done() and self._child.was_not_found
 
@@ -84,6 +93,7 @@ class StdioTransport(Transport):
         """Start the server; leaving ends it."""
         child = self._child = await spawn(self._launch, self._on_stdout)
         child.ended.add_done_callback(lambda _: self._arrived.set())
+        self._receipt = Receipt(child.standard_input)
         to_session, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](0)
         outgoing, from_session = anyio.create_memory_object_stream[SessionMessage](0)
         async with incoming, outgoing, anyio.create_task_group() as pumps:
@@ -120,6 +130,8 @@ class StdioTransport(Transport):
 
     async def _end(self, child: Child) -> None:
         self._over = True
+        if self._receipt is not None:
+            self._receipt.close()  # it would keep the input open
         child.listen()  # a server that cannot write its remaining output does not end
         child.close_stdin()
         await asyncio.wait([child.ended], timeout=EXIT_WAIT_S)
@@ -142,12 +154,20 @@ class StdioTransport(Transport):
                 child.listen()
                 if child.ended.done() and not self._queue and not self._over:
                     self._over = self._died = True
+                    self._left_call = self._is_call_unread()
+
+    def _is_call_unread(self) -> bool:
+        """Of several requests that wait nobody knows which one was read; a server that answered no call may never read one."""
+        waiting, was_read = list(self._waiting.values()), self._receipt is None or not self._receipt.is_unread
+        return self._answered_calls > 0 and (not waiting or (waiting == ["tools/call"] and not was_read))
 
     async def _deliver(self, to_session: MemoryObjectSendStream[SessionMessage | Exception]) -> None:
         while self._queue and not self._over:
             message = self._message(self._queue.popleft())
             if message is None:
                 continue
+            if isinstance(message, mcp_types.JSONRPCResponse | mcp_types.JSONRPCError) and message.id is not None:
+                self._answered_calls += self._waiting.pop(message.id, "") == "tools/call"
             try:
                 await to_session.send(SessionMessage(message))
             except anyio.BrokenResourceError:
@@ -156,11 +176,16 @@ class StdioTransport(Transport):
     async def _write(self, child: Child, from_session: MemoryObjectReceiveStream[SessionMessage]) -> None:
         async with from_session:
             async for message in from_session:
+                if isinstance(message.message, mcp_types.JSONRPCRequest):
+                    self._waiting[message.message.id] = message.message.method
                 child.write(message.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n")
+                if self._receipt is not None:
+                    self._receipt.note_written()
 
     def _message(self, line: bytes | LongLine) -> mcp_types.JSONRPCMessage | None:
         if isinstance(line, LongLine):
             return self._too_long(line)
+        line = line.removeprefix(codecs.BOM_UTF8)
         try:
             return mcp_types.jsonrpc_message_adapter.validate_json(line, by_name=False)
         except ValidationError:

@@ -66,6 +66,11 @@ class Transport(ABC):
         """Whether the server is a program that ended without being asked to."""
         return False
 
+    @property
+    def left_call(self) -> bool:
+        """Whether the server is a program that had answered calls and ended without having read the one that waits."""
+        return False
+
     def stderr(self) -> str:
         """What is kept of its standard error, where it has one."""
         return ""

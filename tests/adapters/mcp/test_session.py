@@ -13,8 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from eval_skills.adapters.mcp.adapter import McpAdapter
 from eval_skills.core.errors import InfraError, SkillCrashed, SkillTimeout
-from tests.adapters.mcp_probe import PATIENCE_S, Tools, by_hand, mcp_skill
+from tests.adapters.mcp_probe import PATIENCE_S, Tools, ask, by_hand, mcp_skill
 
 Running = Callable[[], list[str]]
 
@@ -106,6 +107,17 @@ async def test_a_server_that_answers_nothing_more_is_replaced_and_its_other_call
 
 
 @pytest.mark.slow
+async def test_a_server_that_ends_itself_after_an_answer_costs_no_item(tmp_path: Path) -> None:
+    async with McpAdapter(mcp_skill(tmp_path, by_hand("brief"), "echo")) as adapter:
+        assert [(await adapter.call({"n": n}, PATIENCE_S)).output for n in range(3)] == [{"n": 0}, {"n": 1}, {"n": 2}]
+    assert (tmp_path / "asked").read_text().split() == ["0", "1", "2"]
+
+
+async def test_a_byte_order_mark_keeps_no_server_from_being_understood(tmp_path: Path) -> None:
+    skill = mcp_skill(tmp_path, by_hand("marked"), "echo", protocol="legacy", connectTimeoutMs=20_000)
+    assert (await ask(skill, {"n": 1})).output == {"n": 1}
+
+
 async def test_p19_a_server_that_dies_in_a_call_is_started_again_for_the_next(tools: Tools, tmp_path: Path) -> None:
     async with tools:
         with pytest.raises(SkillCrashed, match=r"ended before it answered \(killed by SIGKILL") as caught:

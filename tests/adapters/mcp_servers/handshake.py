@@ -5,7 +5,7 @@ Words on its command line change how it begins: ``mute``, ``strict`` (ends at an
 has no tools), ``twice`` (it lists ``echo`` twice, and the second one is another tool), ``malformed`` (``state``, and one
 that is no object, are not as the protocol has it), ``stubborn`` (ignores the end of its input and SIGTERM), ``choosy`` (refuses
 every version but its own and names it), ``curt`` (refuses every version but the oldest without any output), ``foreign`` (speaks a
-version that nobody knows).
+version that nobody knows), ``brief`` (ends itself a moment after its first call), ``marked`` (begins with a byte-order mark).
 """
 
 from __future__ import annotations
@@ -241,6 +241,11 @@ def call(message: Any) -> Any:
         return
     if result is not None:
         send({"id": message["id"], "result": result})
+    if "brief" in WORDS:
+        with Path("asked").open("a") as asked:
+            print(message["params"]["arguments"]["n"], file=asked)
+        time.sleep(0.2)
+        os._exit(3)
 
 
 def initialize(message: Any) -> Any:
@@ -275,6 +280,8 @@ def on_request(message: Any) -> Any:
 def main() -> None:
     if "crash" in WORDS:
         sys.exit("no configuration found")
+    if "marked" in WORDS:
+        sys.stdout.write("\ufeff")
     if "stubborn" in WORDS:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
     for line in sys.stdin:
