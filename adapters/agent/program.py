@@ -138,7 +138,7 @@ class Program:
         self._transcript, self._enough = transcript, enough
         self._lines, self._log = LineSplitter(_LINE_BYTES), OutputTail()
         self._child: Child | None = None
-        self._unread = 0
+        self._unread, self._has_begun = 0, False
         self._reached: asyncio.Future[None]
 
     async def run(self) -> None:
@@ -182,7 +182,9 @@ class Program:
             return
         if not line.strip():
             return
-        if not self._read(line.decode("utf-8", "replace")):
+        if self._read(line.decode("utf-8", "replace")):
+            self._has_begun = True
+        else:
             self._log.add(line + b"\n")
         if self._enough.check(self._transcript) and not self._reached.done():
             self._reached.set_result(None)
@@ -213,7 +215,7 @@ class Program:
         if transcript.error:
             kind = SkillUnavailable if transcript.transient else SkillError
             raise kind(f"the agent failed: {one_line(transcript.error)}")
-        if child.was_not_found:
+        if child.was_not_found and not self._has_begun:  # a missing program tells of nothing
             why = self._launch.why_not_started()
             raise InfraError(f"the agent could not be started ({child.how_it_ended()}){why and ': ' + why}{said}")
         if code:

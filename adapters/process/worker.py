@@ -99,7 +99,7 @@ class Worker:
         try:
             self._read_what_came_early()
             if not self._pending.done():
-                self._receipt = Receipt(self._child.standard_input) if self._calls > 1 else None
+                self._receipt = None if last else Receipt(self._child.standard_input)  # it would keep the input open
                 self._child.write(request)
                 if self._receipt is not None:
                     self._receipt.note_written()
@@ -243,7 +243,9 @@ class Worker:
             return closed_during_the_call()
         if self._child.lost:
             return SkillUnavailable(f"its process was ended without an answer: {self._child.lost}")
-        if self._child.was_not_found or (code and sandbox_found_no_program(said)):
+        was_read = None if self._receipt is None else not self._receipt.is_unread
+        has_begun = was_read or self._progress_bytes or self._calls > 1  # a missing program does not read, report or answer
+        if (self._child.was_not_found and not has_begun) or (code and sandbox_found_no_program(said)):
             why = self._launch.why_not_started()
             return InfraError(f"the program could not be started ({how}){why and ': ' + why}{said}", known=CALLED_NOTHING)
         if code == 0 and self._last:
@@ -251,7 +253,7 @@ class Worker:
         in_force = limits_in_force(limits)
         limit = f"; {in_force}" if code and in_force and not limit_reached(limits, f"({how}) {said}") else ""
         served = f" after {self._calls - 1} answered request{'s' if self._calls > 2 else ''}" if self._calls > 1 else ""
-        kind = EndedUnasked if self._receipt is not None and self._receipt.is_unread else SkillCrashed
+        kind = EndedUnasked if was_read is False and self._calls > 1 else SkillCrashed
         return kind(f"the process ended without an answer ({how}){served}{limit}{said}")
 
 

@@ -136,6 +136,7 @@ say("usage", promptTokens=7, costUsd=0.5)
     ("end", "config", "kind", "message"),
     [
         pytest.param("sys.exit(3)", {}, SkillCrashed, "ended without an answer (exit code 3)", id="exit-code"),
+        pytest.param("sys.exit(127)", {}, SkillCrashed, "ended without an answer (exit code 127)", id="127"),
         pytest.param("os.kill(os.getpid(), 9)", {}, SkillCrashed, "SIGKILL", id="killed"),
         pytest.param("", {}, ContractError, "ended without an answer (exit code 0)", id="no-answer"),
         pytest.param("time.sleep(600)", {}, SkillTimeout, "no answer within", id="timeout"),

@@ -122,6 +122,12 @@ async def test_an_envelope_is_read(program_skill: MakeSkill) -> None:
         pytest.param(
             'os.execvp("sh", ["sh", "-c", "no-such-program-here"])', InfraError, r"exit code 127\); stderr: .*not found", id="127"
         ),
+        pytest.param(
+            """print('{"jsonrpc": "2.0", "method": "progress", "params": {"toolCalls": [{"name": "pay"}]}}'); sys.exit(127)""",
+            SkillCrashed,
+            r"the process ended without an answer \(exit code 127\)",
+            id="127-of-a-program-that-ran",
+        ),
     ],
 )
 async def test_what_is_no_answer_is_an_error_that_says_what_was_seen(

@@ -91,6 +91,16 @@ async def test_a_worker_that_dies_is_replaced(program_skill: MakeSkill) -> None:
     assert second["pid"] != first["pid"]
 
 
+@pytest.mark.parametrize("before", [0, 1])
+async def test_a_worker_that_has_read_its_request_is_not_a_missing_program(program_skill: MakeSkill, before: int) -> None:
+    """127 is how shells and `env` say that there is no such program."""
+    async with SubprocessAdapter(program_skill(WARM.replace("sys.exit(9)", "os._exit(127)"), persistent=True)) as adapter:
+        for number in range(before):
+            await adapter.call(number, PATIENCE_S)
+        with pytest.raises(SkillCrashed, match=r"ended without an answer \(exit code 127\)"):
+            await adapter.call("die", PATIENCE_S)
+
+
 async def test_a_worker_that_died_while_idle_is_replaced(program_skill: MakeSkill) -> None:
     async with SubprocessAdapter(program_skill(WARM, persistent=True)) as adapter:
         first = (await adapter.call(1, PATIENCE_S)).output
