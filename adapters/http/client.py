@@ -33,6 +33,8 @@ class HttpReply:
     body: bytes
     address: str
     """Where it came from, as messages may show it."""
+    beyond: int = 0
+    """How many bytes had come behind it that belong to nothing."""
 
 
 class HttpClient:
@@ -109,7 +111,8 @@ class HttpClient:
             trail.append(target)
 
     async def _head(self, request: Request, secret_query: list[tuple[str, str]]) -> HttpReply:
-        async with _errors_of(request.url, self._trusted), self._stream(request, secret_query) as response:
+        asked = self._stream(request, secret_query, RequestTrace())
+        async with _errors_of(request.url, self._trusted), asked as response:
             return HttpReply(response.status_code, response.headers, b"", shown(request.url))
 
     async def _exchange(
@@ -119,14 +122,20 @@ class HttpClient:
         secret_query: list[tuple[str, str]],
         is_whole: Callable[[bytes], bool],
     ) -> HttpReply:
-        async with _errors_of(request.url, self._trusted), self._stream(request, secret_query) as response:
-            if not response.is_success:
-                return HttpReply(response.status_code, response.headers, await _beginning(response, max_bytes), "")
-            _refuse_encoding(response)
-            return HttpReply(response.status_code, response.headers, await _body(response, max_bytes, is_whole), "")
+        trace = RequestTrace()
+        async with _errors_of(request.url, self._trusted), self._stream(request, secret_query, trace) as response:
+            trace.response = response
+            if response.is_success:
+                _refuse_encoding(response)
+                body = await _body(response, max_bytes, is_whole)
+            else:
+                body = await _beginning(response, max_bytes)
+            return HttpReply(response.status_code, response.headers, body, "", trace.beyond)
 
-    def _stream(self, request: Request, secret_query: list[tuple[str, str]]) -> AbstractAsyncContextManager[httpx.Response]:
-        extensions: dict[str, Any] = {"trace": RequestTrace().noted}
+    def _stream(
+        self, request: Request, secret_query: list[tuple[str, str]], trace: RequestTrace
+    ) -> AbstractAsyncContextManager[httpx.Response]:
+        extensions: dict[str, Any] = {"trace": trace.noted}
         if secret_query:
             extensions["target"] = httpx.URL(with_query(request.url, secret_query)).raw_path
         return self._client.stream(
@@ -210,6 +219,9 @@ async def _errors_of(url: str, trusted: ssl.SSLContext) -> AsyncIterator[None]:
 class RequestTrace:
     """Closes the connection under a TLS handshake that is cut at the deadline, which the library leaves to the garbage collector.
 
+    It drops a connection on which more had come than the `response`, such as the end of a body that is longer than announced: the
+    library would read that as the answer to the next request. `beyond` is how many bytes it was.
+
     And it refuses a response that was there before its request was sent: a service that sent more than it had announced, or
     answered twice, would have every later call on that connection answered by the one before. Such bytes wait in the library's
     buffer, so the headers are complete without a turn of the event loop, which every reading from a socket takes.
@@ -218,6 +230,8 @@ class RequestTrace:
     def __init__(self) -> None:
         self._stream: Any = None
         self._turned = True
+        self.response: httpx.Response | None = None
+        self.beyond = 0
 
     async def noted(self, event: str, info: Mapping[str, Any]) -> None:
         """Called at the beginning and the end of every step.
@@ -229,6 +243,10 @@ class RequestTrace:
             self._stream = info["return_value"]
         elif event == "connection.start_tls.failed" and self._stream is not None:
             await self._stream.aclose()
+        elif event == "http11.response_closed.started" and self.response is not None:
+            self.beyond = _bytes_beyond(self.response)
+            if self.beyond:
+                await self.response.extensions["network_stream"].aclose()
         elif event == "http11.receive_response_headers.started":
             self._turned = False
             asyncio.get_running_loop().call_soon(self._turn)
@@ -237,3 +255,18 @@ class RequestTrace:
 
     def _turn(self) -> None:
         self._turned = True
+
+
+_TO_THE_PARSER = ("_stream", "_httpcore_stream", "_stream", "_connection", "_h11_state")
+
+
+def _bytes_beyond(response: httpx.Response) -> int:
+    """How many bytes the parser holds behind a response that was read to its end.
+
+    The libraries have no door to it. Should the way change, nothing is seen, and the next request has what may come of it.
+    """
+    parser: Any = response.stream
+    for name in _TO_THE_PARSER:
+        parser = getattr(parser, name, None)
+    is_read = parser is not None and str(parser.their_state) == "DONE"
+    return len(parser.trailing_data[0]) if is_read else 0

@@ -87,6 +87,8 @@ class HttpAnswer:
             ContractError: its body cannot be read, or has no output; with the body's beginning. Usage that cannot be read
                 is reported in the call's logs.
         """
+        if reply.beyond:
+            self._call.logs = f"{reply.beyond:,} bytes came behind the answer; is its Content-Length too short?"
         error = status_error(reply.status, reply.headers, _text(reply), reply.address) or self._partial(reply)
         if error is not None:
             error.known = partial_response_in(reply.body, self._call.key_twice)

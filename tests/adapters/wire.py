@@ -31,6 +31,7 @@ class Wire:
     keep_open: bool = False
     tail: bytes = b""
     """What is sent after the answer, as if it belonged to it."""
+    connections: int = 0
 
     @property
     def url(self) -> str:
@@ -54,6 +55,7 @@ class Wire:
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Read a request and answer it; then hang up, unless the connection is kept open for another."""
+        self.connections += 1
         with suppress(asyncio.IncompleteReadError):
             while True:
                 await self._answer(await reader.readuntil(b"\r\n\r\n"), reader, writer)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from eval_skills.adapters.http.adapter import HttpAdapter
-from eval_skills.core.errors import SkillUnavailable
+from eval_skills.adapters.http.client import RequestTrace
+from eval_skills.core.errors import SkillError, SkillUnavailable
 from tests.adapters.wire import Wire, skill
+from tests.tables import each_row
 
 
 async def test_a_cookie_of_one_call_does_not_reach_the_next(wire: Wire) -> None:
@@ -17,10 +21,40 @@ async def test_a_cookie_of_one_call_does_not_reach_the_next(wire: Wire) -> None:
     assert "cookie" not in wire.headers()
 
 
-async def test_what_a_service_sent_beyond_its_answer_answers_no_later_call(wire: Wire) -> None:
-    wire.keep_open, wire.tail = True, b'HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\n"wrong"'
+BEYOND = [b'HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\n"wrong"', b"\n", b"\r\n", b'"}']
+
+
+@each_row(("status", "tail"), [(status, tail) for status in (200, 422) for tail in BEYOND])
+async def test_what_a_service_sent_beyond_its_answer_is_nothing_to_the_next(wire: Wire, status: int, tail: bytes) -> None:
+    """As one that counts the letters of its answer and not the bytes, or writes a line feed after all."""
+    wire.keep_open, wire.tail, wire.head = True, tail, f"HTTP/1.1 {status} Said\r\nContent-Type: application/json"
     async with HttpAdapter(skill(wire.url)) as adapter:
-        assert (await adapter.call({}, 60)).output == {"ok": True}
-        with pytest.raises(SkillUnavailable, match="had sent more than its answer to the call before"):
-            await adapter.call({}, 60)
-        assert (await adapter.call({}, 60)).output == {"ok": True}
+        for _ in range(3):
+            if status == 200:
+                answer = await adapter.call({}, 60)
+                assert answer.output == {"ok": True}
+                said = answer.logs
+            else:
+                with pytest.raises(SkillError, match="HTTP 422") as caught:
+                    await adapter.call({}, 60)
+                said = caught.value.logs
+            assert said == f"{len(tail)} bytes came behind the answer; is its Content-Length too short?"
+
+
+async def test_a_connection_that_brought_the_answer_alone_is_used_again(wire: Wire) -> None:
+    wire.keep_open = True
+    async with HttpAdapter(skill(wire.url)) as adapter:
+        for _ in range(3):
+            assert (await adapter.call({}, 60)).logs == ""
+    assert (len(wire.requests), wire.connections) == (3, 1)
+
+
+async def test_an_answer_that_was_there_before_its_request_is_refused() -> None:
+    """Should one come unseen: its headers are complete without a turn of the loop, which every reading from a socket takes."""
+    trace = RequestTrace()
+    await trace.noted("http11.receive_response_headers.started", {})
+    with pytest.raises(SkillUnavailable, match="had sent more than its answer to the call before"):
+        await trace.noted("http11.receive_response_headers.complete", {})
+    await trace.noted("http11.receive_response_headers.started", {})
+    await asyncio.sleep(0)
+    await trace.noted("http11.receive_response_headers.complete", {})
