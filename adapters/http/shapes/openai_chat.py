@@ -27,9 +27,8 @@ class OpenAiChat(Shape):
         choice = _first_choice(body)
         if not isinstance(choice.get("message"), dict):
             raise ValueError("it has no choices[0].message, which responseShape openai-chat expects")
-        self.begun, self._message = True, choice["message"]
         self.finish_reason = choice.get("finish_reason")
-        self._calls = [(None, call) for call in as_objects(self._message.get("tool_calls"))]
+        self._take_whole(choice["message"])
 
     def event(self, event: dict[str, Any]) -> bool:
         brought = False
@@ -37,6 +36,9 @@ class OpenAiChat(Shape):
             if choice.get("index", 0) == 0:
                 self.begun = True
                 brought |= self._merge(as_object(choice.get("delta")))
+                if not choice.get("delta") and isinstance(choice.get("message"), dict):  # as in a whole body
+                    self._take_whole(choice["message"])
+                    brought = True
                 self.finish_reason = choice.get("finish_reason") or self.finish_reason
         return brought
 
@@ -58,6 +60,10 @@ class OpenAiChat(Shape):
     def tool_calls(self) -> list[ToolCall]:
         legacy = self._message.get("function_call")
         return [tool_call_of(call) for call in [*(call for _, call in self._calls), *([legacy] if legacy else [])]]
+
+    def _take_whole(self, message: dict[str, Any]) -> None:
+        self.begun, self._message = True, message
+        self._calls = [(None, call) for call in as_objects(message.get("tool_calls"))]
 
     def _merge(self, delta: dict[str, Any]) -> bool:
         brought = False

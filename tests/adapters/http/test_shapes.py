@@ -88,6 +88,16 @@ async def test_a_chat_whose_content_is_streamed_as_parts_is_whole(wire: Wire, pi
     assert (got.messages or [])[0]["content"] == whole
 
 
+@each_row("before", [[], [chunk({"content": "Look"}), chunk({"content": "ing."})]])
+async def test_a_chat_that_is_streamed_in_one_event_is_whole(wire: Wire, before: list[Any]) -> None:
+    """As services do that cannot stream, and as others end a stream."""
+    wire.head, wire.answer = SSE, sse([*before, WHOLE["openai-chat"]], done=True)
+    got = await response(skill(wire.url, responseShape="openai-chat"), {})
+    assert (got.output, got.finish_reason) == ("Looking.", "tool_calls")
+    assert calls_of(got) == CALLS["openai-chat"]
+    assert got.time_to_first_token_ms is not None
+
+
 _CHOICE = {"index": 0, "finish_reason": "error", "error": {"code": 502, "message": "oops"}}
 _CALLED = {"role": "assistant", "content": "Look", "tool_calls": [{"id": "a", "function": {"name": "search", "arguments": "{}"}}]}
 _FAILED = {**RESPONSES_WHOLE, "status": "failed"}
