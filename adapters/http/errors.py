@@ -24,9 +24,10 @@ from eval_skills.core.llm import QUOTA
 from eval_skills.core.rate_limits.headers import wait_s
 from eval_skills.core.text import one_line
 
-TRANSIENT = frozenset({408, 425, 429, 502, 503, 504, 529})
-"""The request was kept from the skill, by a limit of its own or by what stands before it, and may get through later. 529 is no
-standard's: Anthropic's API says so that it is overloaded."""
+TRANSIENT = frozenset({408, 425, 429, 502, 503, 504, *range(520, 528), 529, 530})
+"""The request was kept from the skill, by a limit of its own or by what stands before it, and may get through later. Those from
+520 on are no standard's: Anthropic's API says by 529 that it is overloaded, and Cloudflare by the others that it cannot reach the
+service behind it or understand it: it refused (521), was too late (522, 524), has no TLS (525, 526) or no name (530)."""
 
 UNREACHED = frozenset({401, 403, 404, 405, 407, 410})
 """The address or the credentials are wrong: the skill itself was not reached."""

@@ -16,8 +16,9 @@ def test_success_is_no_error(status: int) -> None:
     ("statuses", "kind"),
     [
         pytest.param([408, 425, 502, 503, 504], SkillUnavailable, id="p20-transient"),
+        pytest.param([520, 521, 522, 523, 524, 525, 526, 527, 529, 530], SkillUnavailable, id="p20-of-what-stands-before-it"),
         pytest.param([429], SkillThrottled, id="p20-throttled"),
-        pytest.param([500, 501, 505, 599], SkillCrashed, id="failed"),
+        pytest.param([500, 501, 505, 519, 528, 531, 599], SkillCrashed, id="failed"),
         pytest.param([401, 403, 404, 405], InfraError, id="not-reached"),
         pytest.param([400, 402, 409, 418, 422, 451], SkillError, id="refused-by-the-skill"),
         pytest.param([301, 302, 304, 307, 308], InfraError, id="redirected"),
