@@ -217,7 +217,9 @@ async def _errors_of(url: str, trusted: ssl.SSLContext) -> AsyncIterator[None]:
 
 
 class RequestTrace:
-    """Closes the connection under a TLS handshake that is cut at the deadline, which the library leaves to the garbage collector.
+    """What one request, by httpx or by httpx2, which the SDK of MCP speaks, does to its connection.
+
+    It closes the one under a TLS handshake that is cut at the deadline, which the library leaves to the garbage collector.
 
     It drops a connection on which more had come than the `response`, such as the end of a body that is longer than announced: the
     library would read that as the answer to the next request. `beyond` is how many bytes it was.
@@ -230,7 +232,7 @@ class RequestTrace:
     def __init__(self) -> None:
         self._stream: Any = None
         self._turned = True
-        self.response: httpx.Response | None = None
+        self.response: Any = None
         self.beyond = 0
 
     async def noted(self, event: str, info: Mapping[str, Any]) -> None:
@@ -260,13 +262,13 @@ class RequestTrace:
 _TO_THE_PARSER = ("_stream", "_httpcore_stream", "_stream", "_connection", "_h11_state")
 
 
-def _bytes_beyond(response: httpx.Response) -> int:
+def _bytes_beyond(response: Any) -> int:
     """How many bytes the parser holds behind a response that was read to its end.
 
     The libraries have no door to it. Should the way change, nothing is seen, and the next request has what may come of it.
     """
-    parser: Any = response.stream
+    part: Any = response.stream
     for name in _TO_THE_PARSER:
-        parser = getattr(parser, name, None)
-    is_read = parser is not None and str(parser.their_state) == "DONE"
-    return len(parser.trailing_data[0]) if is_read else 0
+        part = getattr(part, name, part)
+    is_read = str(getattr(part, "their_state", "")) == "DONE"
+    return len(part.trailing_data[0]) if is_read else 0

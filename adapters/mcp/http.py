@@ -140,8 +140,10 @@ class _CheckedResponses(httpx2.AsyncBaseTransport):
             return httpx2.Response(202, request=request)
 
     async def _sent(self, request: httpx2.Request) -> httpx2.Response:
-        request.extensions = {**request.extensions, "trace": RequestTrace().noted}
-        return await self._inner.handle_async_request(request)
+        trace = RequestTrace()
+        request.extensions = {**request.extensions, "trace": trace.noted}
+        trace.response = response = await self._inner.handle_async_request(request)
+        return response
 
     async def _checked(self, request: httpx2.Request, asked: _Asked) -> httpx2.Response:
         """The response as it is while it streams events; else with its whole body, if that is no longer than allowed."""

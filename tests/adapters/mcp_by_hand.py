@@ -32,6 +32,8 @@ class _ByHand(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     told: Told
     over: threading.Event
+    beyond = b""
+    """What is sent behind an answer, uncounted."""
 
     def do_POST(self) -> None:
         message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -86,6 +88,7 @@ class _ByHand(BaseHTTPRequestHandler):
         self.reply(200, b"")
 
     def answer(self, message: Any, given: Any) -> None:
+        self.beyond = given.get("beyond", "").encode()
         self.told.resumed = [{"id": message["id"], **each} for each in given.get("resumed", ())]
         if message["params"]["name"] == "hang":
             self.over.wait(600)
@@ -107,7 +110,7 @@ class _ByHand(BaseHTTPRequestHandler):
             self.send_header(name.replace("_", "-"), value)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
-        self.wfile.write(body)
+        self.wfile.write(body + self.beyond)
 
     def log_message(self, *_: Any) -> None:
         """Say nothing."""

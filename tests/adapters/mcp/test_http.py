@@ -260,6 +260,12 @@ async def test_a_stream_that_is_resumed_brings_the_answer_to_its_own_request(
         assert await tools.use("answer", {"x": 1}) == {"x": 1}
 
 
+async def test_what_a_server_sent_beyond_its_answer_is_nothing_to_the_next_call(raw_url: str, tmp_path: Path) -> None:
+    async with Tools(mcp_skill(tmp_path, f"{raw_url}/mcp", "answer")) as tools:
+        for given in ({"n": n, "beyond": "\n"} for n in range(3)):
+            assert await tools.use("answer", given) == given
+
+
 async def test_a_session_that_the_server_forgot_is_begun_again_for_the_same_item(
     raw_url: str, told: Told, tmp_path: Path
 ) -> None:
