@@ -32,6 +32,9 @@ service behind it or understand it: it refused (521), was too late (522, 524), h
 UNREACHED = frozenset({401, 403, 404, 405, 407, 410})
 """The address or the credentials are wrong: the skill itself was not reached."""
 
+_NO_ANSWER = ("peer ", "illegal status line", "illegal request line", "no response line")
+"""How the parser of HTTP begins what it says of a connection that broke off, or of something that is no answer in HTTP at all."""
+
 _OTHER_SCHEME = re.compile(r"(?!https?:)[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 
 
@@ -98,6 +101,8 @@ def connection_error(error: Exception, url: str, certificate: Certificate | None
         return InfraError(message) if unknown else SkillUnavailable(message)
     if "_SWITCH_UPGRADE" in str(root):  # which is how h11 calls HTTP 101
         return InfraError(f"HTTP 101 from {shown(url)}: it switches to a protocol that was not offered; correct its address")
+    if type(root).__module__.startswith("h11.") and not str(root).startswith(_NO_ANSWER):
+        return ContractError(f"the answer of {shown(url)} is not valid HTTP: {root}")
     return SkillUnavailable(f"connection to {shown(url)} failed: {_cause(root, secure=url.lower().startswith('https:'))}")
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import re
 
 import pytest
 
 from eval_skills.adapters.http.adapter import HttpAdapter
 from eval_skills.adapters.http.client import RequestTrace
-from eval_skills.core.errors import SkillError, SkillUnavailable
-from tests.adapters.wire import Wire, skill
+from eval_skills.core.errors import ContractError, SkillError, SkillUnavailable
+from tests.adapters.wire import Wire, failure, skill
 from tests.tables import each_row
 
 
@@ -39,6 +40,22 @@ async def test_what_a_service_sent_beyond_its_answer_is_nothing_to_the_next(wire
                     await adapter.call({}, 60)
                 said = caught.value.logs
             assert said == f"{len(tail)} bytes came behind the answer; is its Content-Length too short?"
+
+
+@each_row(
+    ("header", "message"),
+    [
+        ("X-Ray : 1", "the answer of .* is not valid HTTP: illegal header line"),
+        ("Content-Length: 3", "is not valid HTTP: conflicting Content-Length headers"),
+        ("Transfer-Encoding: chunked", "is not valid HTTP: illegal chunk header"),
+        ("Transfer-Encoding: gzip", "is not valid HTTP: "),
+    ],
+)
+async def test_an_answer_that_breaks_the_rules_of_http_is_unreadable(wire: Wire, header: str, message: str) -> None:
+    wire.head, wire.answer = f"HTTP/1.1 200 OK\r\n{header}", b"zz\r\n{}\r\n"
+    error = await failure(skill(wire.url), {})
+    assert type(error) is ContractError
+    assert re.search(message, str(error))
 
 
 async def test_a_connection_that_brought_the_answer_alone_is_used_again(wire: Wire) -> None:
