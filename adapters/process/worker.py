@@ -69,6 +69,12 @@ class Worker:
         """Whether the process runs, as far as is known."""
         return not self._child.exited.done()
 
+    @property
+    def listens(self) -> bool:
+        """Whether the process runs and can be asked: one that has closed its input would keep an item waiting to its limit."""
+        pipe = self._child.standard_input
+        return self.alive and pipe is not None and not pipe.is_closing()
+
     async def ask(
         self,
         request_id: int,
@@ -281,16 +287,16 @@ class WorkerPool:
         self.closed = False
 
     async def take(self) -> Worker:
-        """A worker for one call: an idle one that is alive, else a new one.
+        """A worker for one call: an idle one that listens, else a new one.
 
         Raises:
             InfraError: a new one cannot be started or prepared, or the pool is closed.
         """
         while self._idle:
             worker = self._idle.pop()
-            if worker.alive:
+            if worker.listens:
                 return worker
-            self._leave(worker)
+            await shield_cleanup(self.discard(worker))
         worker = Worker(self._launch, self._max_line_bytes)
         await worker.start()
         self._all.add(worker)

@@ -110,20 +110,25 @@ async def test_a_worker_that_died_while_idle_is_replaced(program_skill: MakeSkil
         assert (await adapter.call(2, PATIENCE_S)).output["number"] == 1
 
 
-@pytest.mark.parametrize("end", ["time.sleep(0.2)", "os.close(0); time.sleep(0.2)", "os._exit(3)"])
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [("", "time.sleep(0.2)"), ("", "os._exit(3)"), ("os.close(0)", "time.sleep(0.2)"), ("os.close(0)", "time.sleep(600)")],
+)
 async def test_a_worker_that_ends_itself_after_an_answer_costs_no_item(
-    program_skill: MakeSkill, tmp_path: Path, end: str
+    program_skill: MakeSkill, tmp_path: Path, left_running: Running, before: str, after: str
 ) -> None:
     """Whether it has ended when the next one is asked, or is about to, is a matter of luck."""
     source = f"""
 import json, os, sys, time
 request = json.loads(sys.stdin.readline())
 print(request["params"], file=open("asked", "a"))
+{before}
 print(json.dumps({{"jsonrpc": "2.0", "id": request["id"], "result": request["params"]}}), flush=True)
-{end}
+{after}
 """
     async with SubprocessAdapter(program_skill(source, persistent=True)) as adapter:
         assert [(await adapter.call(n, PATIENCE_S)).output for n in range(4)] == [0, 1, 2, 3]
+    assert left_running() == []
     assert (tmp_path / "asked").read_text().split() == ["0", "1", "2", "3"]
 
 
