@@ -23,6 +23,10 @@ from eval_skills.core.errors import ContractError, InfraError, ItemError, SkillU
 ERROR_BODY_BYTES = 4_000
 """How much of an unsuccessful response's body is read, unless it is JSON: that may report what was done before."""
 
+IDLE_S = 4.0
+"""How long a connection waits for its next request. uvicorn and Node.js close one after 5 s: a request that is sent just then is
+lost, and must not be sent again, for nobody knows whether it was read."""
+
 
 @dataclass(frozen=True, slots=True)
 class HttpReply:
@@ -53,7 +57,7 @@ class HttpClient:
             trust_env=False,
             follow_redirects=False,
             timeout=None,  # noqa: S113 - the adapter's deadline is the one time limit
-            limits=httpx.Limits(max_connections=None, max_keepalive_connections=100),
+            limits=httpx.Limits(max_connections=None, max_keepalive_connections=100, keepalive_expiry=IDLE_S),
             verify=self._trusted,
             headers={"Accept-Encoding": "identity"},
             cookies=CookieJar(policy),

@@ -19,7 +19,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from eval_skills.adapters.answer.envelope import parse_json
 from eval_skills.adapters.http.address import shown
-from eval_skills.adapters.http.client import ERROR_BODY_BYTES, RequestTrace
+from eval_skills.adapters.http.client import ERROR_BODY_BYTES, IDLE_S, RequestTrace
 from eval_skills.adapters.http.errors import explained_error, partial_error, status_error
 from eval_skills.adapters.http.sse import EventStream
 from eval_skills.adapters.mcp.transport import SessionExpired, Transport, message_limit
@@ -69,7 +69,7 @@ class HttpTransport(Transport):
         """Get ready to post; leaving ends the session on the server."""
         if self._tls is None and self._url.startswith("https:"):  # loading the public authorities takes tens of ms
             self.trusted = httpx2.create_ssl_context(trust_env=False)
-        limits = httpx2.Limits(max_connections=None, max_keepalive_connections=100)
+        limits = httpx2.Limits(max_connections=None, max_keepalive_connections=100, keepalive_expiry=IDLE_S)
         transport = _CheckedResponses(httpx2.AsyncHTTPTransport(verify=self.trusted, trust_env=False, limits=limits), self)
         headers = {"Accept-Encoding": "identity", **self._headers}
         size = message_limit(self._max_output_bytes)

@@ -7,6 +7,7 @@ import re
 
 import pytest
 
+from eval_skills.adapters.http import client
 from eval_skills.adapters.http.adapter import HttpAdapter
 from eval_skills.adapters.http.client import RequestTrace
 from eval_skills.core.errors import ContractError, SkillError, SkillUnavailable
@@ -64,6 +65,19 @@ async def test_a_connection_that_brought_the_answer_alone_is_used_again(wire: Wi
         for _ in range(3):
             assert (await adapter.call({}, 60)).logs == ""
     assert (len(wire.requests), wire.connections) == (3, 1)
+
+
+async def test_a_connection_that_was_idle_for_as_long_as_servers_keep_one_is_not_used_again(
+    wire: Wire, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert client.IDLE_S < 5, "uvicorn and Node.js close one then, and the request that crosses it is lost"
+    monkeypatch.setattr(client, "IDLE_S", 0.05)
+    wire.keep_open = True
+    async with HttpAdapter(skill(wire.url)) as adapter:
+        for _ in range(2):
+            await adapter.call({}, 60)
+            await asyncio.sleep(0.1)
+    assert (len(wire.requests), wire.connections) == (2, 2)
 
 
 async def test_an_answer_that_was_there_before_its_request_is_refused() -> None:
