@@ -19,7 +19,9 @@ _MAX_DIGITS = 40
 
 
 class UsageReader:
-    """Collects what one response says. What it does not say stays unknown; of two places, the body and the later one count.
+    """Collects what one response says. What it does not say stays unknown. Of two places the body counts, and of two costs in it
+    the later one. Of several numbers of tokens the greatest counts: those in a stream are what there was so far, and the last
+    event may leave cached tokens out, or say 0 of what the first one said.
 
     If a value is not a count or not an amount, all of the usage or the cost is unknown (a part of it would look like
     the whole), and `problems` says so: a right answer is not lost for it.
@@ -48,7 +50,8 @@ class UsageReader:
         for path in self._usage_paths:
             if (found := found_at(path, body)) is not None:
                 with self._noted(_USAGE):
-                    self._in_body |= _tokens(found, path)
+                    for part, count in _tokens(found, path).items():
+                        self._in_body[part] = max(count, self._in_body.get(part, 0))
         if self._cost_path is not None and (found := found_at(self._cost_path, body)) is not None:
             with self._noted(_COST):
                 self._in_body[_COST] = _amount(found, f"costPath {self._cost_path!r} leads to {str(found)[:40]!r}")

@@ -62,6 +62,14 @@ def test_the_events_of_a_stream_add_what_they_know() -> None:
     assert tokens(account.known()) == (5, 9)
 
 
+def test_the_last_event_of_a_stream_takes_nothing_back() -> None:
+    account = accounting("/message/usage", "/usage")
+    account.read_body({"message": {"usage": {"input_tokens": 5, "cache_read_input_tokens": 100, "output_tokens": 1}}})
+    account.read_body({"usage": {"input_tokens": 0, "output_tokens": 9}})
+    account.read_body({"usage": {"input_tokens": 5, "output_tokens": 9}})
+    assert tokens(account.known()) == (105, 9)
+
+
 def test_headers_say_what_the_body_does_not() -> None:
     account = accounting("/usage", headers=True, cost_header="X-Cost")
     account.read_body({"usage": {"output_tokens": 9}})
