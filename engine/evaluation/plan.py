@@ -195,30 +195,9 @@ def make_plan(request: EvaluateRequest, *, run_id: str | None = None) -> RunPlan
         return _plan_recorded(request, resolve_scored(request, held.benchmark if held else None), run_id)
     scored = None if request.own_tests else resolve_scored(request, held.benchmark if held else None)
     found = held.skills if held else skills_at(request.skills, scored.benchmark.subject if scored else "call")
-    asked = _asked_skills(request, found, scored, confinement)
     if request.replay:
-        return _plan_replayed(request, asked, found, run_id)
-    skills, unusable, benchmark = asked.skills, asked.unusable, asked.scored.benchmark
-    plan = _plan(request, asked.scored, run_id, skills, all_items(skills, benchmark, request.most_runs))
-    if run_id is None:  # what has begun may be finished
-        _refuse_too_many(plan)
-    check_simulators(plan.scorings)
-    if request.until is not None:
-        plan = _compared(plan)
-    if request.llm.api_key_env is not None or plan.judges is not None:
-        check_key_is_ours(request.llm, skills, plan.scorings)
-    remarks = [
-        *(bad.remark for bad in [*found.invalid, *unusable]),
-        *found.remarks,
-        *asked.remarks,
-        *part_remarks(plan.request.provenance, benchmark.id),
-        *(warning for skill in skills for warning in warnings_for(skill, benchmark.subject)),
-        *benchmark_warnings(benchmark, request),
-        *sandbox_remarks(skills, confinement),
-        *short_secrets(plan.secrets()),
-        *plan.store.remarks,
-    ]
-    return replace(plan, remarks=remarks, skipped=len(found.invalid) + len(unusable))
+        return _plan_replayed(request, _asked_skills(request, found, scored, None), run_id)
+    return _plan_called(request, _asked_skills(request, found, scored, confinement), confinement, run_id)
 
 
 _checked: ContextVar[tuple[EvaluateRequest, RunPlan] | None] = ContextVar("eval_skills_checked_plan", default=None)
@@ -257,25 +236,30 @@ def _with_kept_answers(request: EvaluateRequest) -> EvaluateRequest:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """The skills that are called, those that cannot be, and what is asked; `remarks` name skills that are not asked anything."""
+    """The skills that are asked, and what; `skips` say why others cannot be, `remarks` what else is to be said of the skills."""
 
     skills: list[Skill]
-    unusable: list[InvalidSkill]
     scored: ScoredBenchmark
-    remarks: list[str] = field(default_factory=list)
+    skips: list[str]
+    remarks: list[str]
 
 
-def _asked_skills(request: EvaluateRequest, found: Discovery, scored: ScoredBenchmark | None, confinement: Confinement) -> _Asked:
+def _asked_skills(
+    request: EvaluateRequest, found: Discovery, scored: ScoredBenchmark | None, confinement: Confinement | None
+) -> _Asked:
+    """Without a `confinement` none is called, and whatever was found is usable."""
     named = {str(Path(path).resolve()) for path in request.skills}
-    held = None if request.replay else confinement
+    subject = scored.benchmark.subject if scored else "call"
+    skills, unusable = some_usable(found, named, subject, confinement)
+    skips = [bad.remark for bad in [*found.invalid, *unusable]]
     if scored is None:
-        return _asked_own_tests(request, *some_usable(found, named, "call", held), named)
-    skills, unusable = some_usable(found, named, scored.benchmark.subject, held)
+        asked = _asked_own_tests(request, skills, named)
+        return replace(asked, skips=[*skips, *asked.skips], remarks=[*found.remarks, *asked.remarks])
     check_subject(scored.benchmark, skills)
-    return _Asked(skills, unusable, scored)
+    return _Asked(skills, scored, skips, found.remarks)
 
 
-def _asked_own_tests(request: EvaluateRequest, skills: list[Skill], unusable: list[InvalidSkill], named: set[str]) -> _Asked:
+def _asked_own_tests(request: EvaluateRequest, skills: list[Skill], named: set[str]) -> _Asked:
     own = load_own_tests(skills, named=named, settings=scoring_settings(request, None))
     scored = resolve_scored(request, own=own)
     asked = [skill for skill in own.skills if skill.key in scored.benchmark.parts]
@@ -284,13 +268,37 @@ def _asked_own_tests(request: EvaluateRequest, skills: list[Skill], unusable: li
         *([_left_out(own.without, f"no {TEST_FILES}")] if own.without else []),
         *([_left_out(others, "no test that was chosen")] if others else []),
     ]
-    return _Asked(asked, [*unusable, *own.invalid], scored, remarks)
+    return _Asked(asked, scored, [bad.remark for bad in own.invalid], remarks)
 
 
 def _left_out(skills: list[Skill], lacking: str) -> str:
     have, are = ("has", "is") if len(skills) == 1 else ("have", "are")
     names = first_of([skill.key for skill in skills], SKILLS_NAMED)
     return f"{plural(len(skills), 'skill')} {have} {lacking} and {are} left out: {names}"
+
+
+def _plan_called(request: EvaluateRequest, asked: _Asked, confinement: Confinement, run_id: str | None) -> RunPlan:
+    """The plan to call the skills, which are held by `confinement`."""
+    skills, benchmark = asked.skills, asked.scored.benchmark
+    plan = _plan(request, asked.scored, run_id, skills, all_items(skills, benchmark, request.most_runs))
+    if run_id is None:  # what has begun may be finished
+        _refuse_too_many(plan)
+    check_simulators(plan.scorings)
+    if request.until is not None:
+        plan = _compared(plan)
+    if request.llm.api_key_env is not None or plan.judges is not None:
+        check_key_is_ours(request.llm, skills, plan.scorings)
+    remarks = [
+        *asked.skips,
+        *asked.remarks,
+        *part_remarks(plan.request.provenance, benchmark.id),
+        *(warning for skill in skills for warning in warnings_for(skill, benchmark.subject)),
+        *benchmark_warnings(benchmark, request),
+        *sandbox_remarks(skills, confinement),
+        *short_secrets(plan.secrets()),
+        *plan.store.remarks,
+    ]
+    return replace(plan, remarks=remarks, skipped=len(asked.skips))
 
 
 def _refuse_too_many(plan: RunPlan) -> None:
@@ -325,22 +333,21 @@ def _plan_recorded(request: EvaluateRequest, scored: ScoredBenchmark, run_id: st
     return replace(plan, digests=plan.digests | recordings.digests, remarks=remarks, recordings=recordings)
 
 
-def _plan_replayed(request: EvaluateRequest, asked: _Asked, found: Discovery, run_id: str | None) -> RunPlan:
+def _plan_replayed(request: EvaluateRequest, asked: _Asked, run_id: str | None) -> RunPlan:
     """The plan to judge what the skills answered when they were recorded; none of them is called, or needs to be callable."""
     benchmark = asked.scored.benchmark
     request, recordings, taken = request_of_replay(request, benchmark, asked.skills)
     items = all_items(asked.skills, benchmark, request.runs)
     plan = _plan(request, asked.scored, run_id, asked.skills, items)
     remarks = [
-        *(bad.remark for bad in [*found.invalid, *asked.unusable]),
-        *found.remarks,
+        *asked.skips,
         *asked.remarks,
         *taken,
         *recordings.missing({item.key: str(item) for item in items}),
         *benchmark_warnings(benchmark, request),
     ]
-    skipped = len(found.invalid) + len(asked.unusable)
-    return replace(plan, digests=plan.digests | recordings.digests, remarks=remarks, recordings=recordings, skipped=skipped)
+    digests = plan.digests | recordings.digests
+    return replace(plan, digests=digests, remarks=remarks, recordings=recordings, skipped=len(asked.skips))
 
 
 def _plan(
