@@ -23,7 +23,6 @@ INSIDE = "/code"
 
 PROBE_S = 60.0
 _MIB = 1024 * 1024
-_READ_ONLY = ("/proc", "/dev", "/")
 _SYSTEM = ("/bin", "/sbin", "/lib", "/lib32", "/lib64")
 
 
@@ -56,12 +55,10 @@ def jailed(program: str, *arguments: str, files_mb: int = 64, seccomp: int | Non
     files. Everything in it ends with it, or with the process that started it. `seccomp` is a file descriptor to read a filter of
     system calls from.
     """
-    words = ["--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL", "--clearenv", *_system()]
-    words += ["--proc", "/proc", "--dev", "/dev", "--size", str(files_mb * _MIB), "--tmpfs", "/tmp"]  # noqa: S108 - its own
-    words += ["--ro-bind", str(HERE), INSIDE, *(word for place in _READ_ONLY for word in ("--remount-ro", place))]
-    words += ["--chdir", "/tmp", "--setenv", "PYTHONHASHSEED", "0"]  # noqa: S108
+    words = [*_bwrap(files_mb), "--ro-bind", str(HERE), INSIDE, *_WRITABLE_NO_MORE]
+    words += ["--chdir", _TMP, "--setenv", "PYTHONHASHSEED", "0"]
     words += [] if seccomp is None else ["--seccomp", str(seccomp)]
-    return (shutil.which(BWRAP) or BWRAP, *words, "--", _python(), "-I", "-S", f"{INSIDE}/{program}", *arguments)
+    return (*words, "--", _python(), "-I", "-S", f"{INSIDE}/{program}", *arguments)
 
 
 WORKSPACE, BENCHMARK = "/workspace", "/benchmark"
@@ -77,16 +74,27 @@ def jailed_command(command: str, workspace: Path, benchmark: Path | None) -> tup
     empty home folder of `_HOME_MB` MiB. There is no network. Everything that it starts ends with it, or with the process that
     started it.
     """
-    words = ["--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL", "--clearenv", *_system()]
-    words += ["--proc", "/proc", "--dev", "/dev", "--size", str(_HOME_MB * _MIB), "--tmpfs", "/tmp"]  # noqa: S108 - its own
-    words += ["--bind", str(workspace), WORKSPACE]
+    words = [*_bwrap(_HOME_MB), "--bind", str(workspace), WORKSPACE]
     words += [] if benchmark is None else ["--ro-bind", str(benchmark), BENCHMARK, "--setenv", "BENCHMARK", BENCHMARK]
-    words += [word for place in _READ_ONLY for word in ("--remount-ro", place)]
+    words += _WRITABLE_NO_MORE
     path = f"{Path(_python()).parent}:/usr/local/bin:/usr/bin:/bin"
-    for name, value in {"PATH": path, "HOME": "/tmp", "TMPDIR": "/tmp", "LANG": "C.UTF-8"}.items():  # noqa: S108
+    for name, value in {"PATH": path, "HOME": _TMP, "TMPDIR": _TMP, "LANG": "C.UTF-8"}.items():
         words += ["--setenv", name, value]
     bounded = f'ulimit -u {_MAX_PROCESSES} 2>/dev/null; exec /bin/sh -c "$1"'
-    return (shutil.which(BWRAP) or BWRAP, *words, "--chdir", WORKSPACE, "--", "/bin/sh", "-c", bounded, "sh", command)
+    return (*words, "--chdir", WORKSPACE, "--", "/bin/sh", "-c", bounded, "sh", command)
+
+
+_TMP = "/tmp"  # noqa: S108 - the sandbox's own
+
+_WRITABLE_NO_MORE = ("--remount-ro", "/proc", "--remount-ro", "/dev", "--remount-ro", "/")
+"""After everything that is to lie in them is there."""
+
+
+def _bwrap(tmp_mb: int) -> list[str]:
+    """How every sandbox begins: it shares nothing, sees the system and Python read-only, and has `tmp_mb` MiB at `_TMP`."""
+    apart = ["--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL", "--clearenv"]
+    own = ["--proc", "/proc", "--dev", "/dev", "--size", str(tmp_mb * _MIB), "--tmpfs", _TMP]
+    return [shutil.which(BWRAP) or BWRAP, *apart, *_system(), *own]
 
 
 @contextmanager
