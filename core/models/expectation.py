@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Literal, get_args
 
 from pydantic import Field, SerializerFunctionWrapHandler, ValidationInfo, field_validator, model_serializer, model_validator
@@ -195,11 +196,19 @@ class Expected(Model):
 
     @model_validator(mode="after")
     def _forbidden_is_not_expected(self) -> Expected:
+        self.refuse_forbidden([*self.tools, *self.tool_sequence])
+        return self
+
+    def refuse_forbidden(self, expected: Iterable[str]) -> None:
+        """Refuse tools that are expected, also beside this model, and forbidden here.
+
+        Raises:
+            ValueError: there is one; names match as the gate on forbidden tools matches them.
+        """
         forbidden = {normalise_tool_name(name): name for name in self.forbidden_tools}
-        for name in [*self.tools, *self.tool_sequence]:
+        for name in expected:
             if (clash := forbidden.get(normalise_tool_name(name))) is not None:
                 raise ValueError(f"tool {name!r} is expected and forbidden (as {clash!r}) at once; remove it from one list")
-        return self
 
     @model_validator(mode="after")
     def _options_have_something_to_act_on(self) -> Expected:

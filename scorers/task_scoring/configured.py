@@ -10,7 +10,7 @@ from typing import Any
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import EvalTask, EvaluatorEntry, Expected, ExpectedOutput, ExpectedText, Reason, SkillResponse
 from eval_skills.core.models.evaluators import SET, Rule, described
-from eval_skills.core.text import comparable, excerpt, normalise_tool_name
+from eval_skills.core.text import comparable, excerpt
 from eval_skills.scorers.answer import text_of, unwrapped
 from eval_skills.scorers.options import EXPECTATIONS, ONE, Written, given_options, to_camel, written_in
 from eval_skills.scorers.registry import Scorer, ScorerEntry, find_scorer
@@ -57,11 +57,11 @@ def forbidden_of(expected: Expected) -> ForbiddenTools | None:
     """
     if not expected.forbidden_tools:
         return None
-    forbidden = {normalise_tool_name(name): name for name in expected.forbidden_tools}
-    for name in _reference_tools(expected):
-        if (clash := forbidden.get(normalise_tool_name(name))) is not None:
-            message = f"tool {name!r} is expected and forbidden (as {clash!r}) at once; remove it from one list"
-            raise InputError(message, path="trajectory")
+    called = _reference_tools(expected)
+    try:
+        expected.refuse_forbidden(called)
+    except ValueError as error:
+        raise InputError(str(error), path="trajectory") from None
     return ForbiddenTools(tools=tuple(expected.forbidden_tools))
 
 
