@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 from xml.etree import ElementTree
 
@@ -33,8 +33,13 @@ def render(reports: Sequence[SkillCompletionReport], context: ReportContext) -> 
     suites = [_suite(report, row) for report, row in zip(ranked(reports), skill_rows(reports, context), strict=True)]
     if not context.is_whole:
         suites.append(_suite_of_the_run(context))
-    root = ElementTree.Element("testsuites", _attributes(name=context.title, **_totals(suites)))
+    root = ElementTree.Element("testsuites", _attributes(name=context.title, **totals(suites)))
     root.extend(suites)
+    return xml_document(root)
+
+
+def xml_document(root: ElementTree.Element) -> bytes:
+    """The document in UTF-8, an element a line."""
     ElementTree.indent(root)
     document: bytes = ElementTree.tostring(root, encoding="utf-8", xml_declaration=True)
     return document + b"\n"
@@ -127,7 +132,8 @@ def _explanation(item: TaskResult) -> str:
     )
 
 
-def _totals(suites: Sequence[ElementTree.Element]) -> dict[str, int]:
+def totals(suites: Iterable[ElementTree.Element]) -> dict[str, int]:
+    """The counts of these suites together, by attribute."""
     return {name: sum(int(suite.get(name, "0")) for suite in suites) for name in ("tests", "failures", "errors", "skipped")}
 
 

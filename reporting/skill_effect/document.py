@@ -11,7 +11,7 @@ from eval_skills.core.text import encodable
 from eval_skills.reporting.escape import json_document
 from eval_skills.reporting.html.navigation import Navigation
 from eval_skills.reporting.html.pages import html_template, page_assets
-from eval_skills.reporting.junit_report import xml_text
+from eval_skills.reporting.junit_report import totals, xml_document, xml_text
 from eval_skills.reporting.markdown import template
 from eval_skills.reporting.numbers import points
 from eval_skills.reporting.skill_effect import figures
@@ -71,12 +71,9 @@ def render_junit(effect: SkillEffect) -> bytes:
     _setup_suite(root, effect)
     for each in effect.comparisons:
         _suite(root, effect, each)
-    suites = list(root)
-    for name in ("tests", "failures", "errors", "skipped"):
-        root.set(name, str(sum(int(suite.get(name, "0")) for suite in suites)))
-    ElementTree.indent(root)
-    document: bytes = ElementTree.tostring(root, encoding="utf-8", xml_declaration=True)
-    return document + b"\n"
+    for name, total in totals(root).items():
+        root.set(name, str(total))
+    return xml_document(root)
 
 
 def _setup_suite(root: ElementTree.Element, effect: SkillEffect) -> None:

@@ -11,7 +11,7 @@ from eval_skills.core.triggers import QueryResult, Triggers
 from eval_skills.reporting.escape import json_document
 from eval_skills.reporting.html.navigation import Navigation
 from eval_skills.reporting.html.pages import html_template, page_assets
-from eval_skills.reporting.junit_report import xml_text
+from eval_skills.reporting.junit_report import xml_document, xml_text
 from eval_skills.reporting.markdown import template
 from eval_skills.reporting.triggers import figures
 from eval_skills.reporting.writing import DocumentFormat, write_document
@@ -64,9 +64,7 @@ def render_junit(found: Triggers) -> bytes:
     suite = ElementTree.SubElement(root, "testsuite", {"name": xml_text(found.skill), **totals})
     for each in found.queries:
         _case(suite, each)
-    ElementTree.indent(root)
-    document: bytes = ElementTree.tostring(root, encoding="utf-8", xml_declaration=True)
-    return document + b"\n"
+    return xml_document(root)
 
 
 def _case(suite: ElementTree.Element, each: QueryResult) -> None:
