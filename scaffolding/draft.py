@@ -13,7 +13,7 @@ from eval_skills.core.documents.loading import validate
 from eval_skills.core.errors import UsageError
 from eval_skills.core.models import Benchmark, Skill
 from eval_skills.core.skills import SKILL_FILE
-from eval_skills.core.store.files import write_whole
+from eval_skills.core.store.files import refuse_where_no_file_fits, write_whole
 
 FORCE = "give another name or folder, or --force to overwrite it"
 """What to do about a file that exists, where the command has such an option."""
@@ -75,12 +75,9 @@ def _refuse_twins(drafts: Sequence[Draft]) -> None:
 
 def _refuse_what_is_in_the_way(draft: Draft, *, force: bool, advice: str) -> None:
     for path in draft.paths():
-        if os.path.isdir(path):  # False for a name that is too long, where Path.is_dir raises
-            raise UsageError(f"{path} is a folder; a file of this name is to be written")
+        refuse_where_no_file_fits(path)
         if os.path.lexists(path) and not force:
             raise UsageError(f"{path} exists; {advice}")
-        if blocking := next((parent for parent in path.parents if os.path.lexists(parent) and not os.path.isdir(parent)), None):
-            raise UsageError(f"{blocking} is a file; a folder of this name is needed")
 
 
 def _write(path: Path, text: str, new: list[Path]) -> None:

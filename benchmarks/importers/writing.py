@@ -9,7 +9,7 @@ from pathlib import Path
 
 from eval_skills.benchmarks.importers.importing import Imported
 from eval_skills.core.errors import InputError, UsageError
-from eval_skills.core.store.files import write_whole
+from eval_skills.core.store.files import refuse_where_no_file_fits, write_whole
 
 BENCHMARK_FILE = "benchmark.json"
 RUNS_FILE = "runs.jsonl"
@@ -54,9 +54,6 @@ def text_of(imported: Imported) -> str:
 
 
 def _refuse_what_is_in_the_way(path: Path, source: Path | None, *, force: bool) -> None:
-    if os.path.isdir(path):
-        raise UsageError(f"{path} is a folder; a file of this name is to be written")
+    refuse_where_no_file_fits(path)
     if os.path.lexists(path) and not force and (source is None or not path.samefile(source)):
         raise UsageError(f"{path} exists; name another folder with --output, or --force to overwrite it")
-    if blocking := next((parent for parent in path.parents if os.path.lexists(parent) and not os.path.isdir(parent)), None):
-        raise UsageError(f"{blocking} is a file; a folder of this name is needed")

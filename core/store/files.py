@@ -96,6 +96,18 @@ def write_pieces(path: Path, content: Iterable[bytes], *, mode: int = 0o777) -> 
         scratch.unlink(missing_ok=True)
 
 
+def refuse_where_no_file_fits(path: Path) -> None:
+    """Refuse a place for a file; it need not exist, and may be longer than names can be.
+
+    Raises:
+        UsageError: it is a folder, or what should be a folder above it is a file.
+    """
+    if os.path.isdir(path):  # False for a name that is too long, where Path.is_dir raises
+        raise UsageError(f"{path} is a folder; a file of this name is to be written")
+    if blocking := next((parent for parent in path.parents if os.path.lexists(parent) and not os.path.isdir(parent)), None):
+        raise UsageError(f"{blocking} is a file; a folder of this name is needed")
+
+
 def make_folder(folder: Path, mode: int = 0o777) -> None:
     """Make `folder` and what is missing above it, and return when their names are on disk; a folder that is there stays as it is.
 
