@@ -15,7 +15,7 @@ from eval_skills.core.text import first_of, nearest, plural, skill_key_of
 from eval_skills.core.viewer_pages import key_of
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.stored_runs.provenance import asked_words, option_words
-from eval_skills.engine.stored_runs.reports import NoItemsError, benchmark_at_the_time, recorded_request
+from eval_skills.engine.stored_runs.reports import NoItemsError, benchmark_at_the_time, recorded_request, with_calls
 from eval_skills.engine.stored_runs.run_ids import resolve_run_id
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ class RunItems:
         table = self.table.take(self._rows.get((benchmark_id, task_id), []))
         results = [result for result in results_of(table) if skill in (None, result.skill_key)]
         task = self.tasks.get(task_id)
-        return [StoredItem(_with_calls(result), task) for result in sorted(results, key=lambda each: each.key)]
+        return [StoredItem(with_calls(result), task) for result in sorted(results, key=lambda each: each.key)]
 
     @cached_property
     def items_by_page(self) -> dict[str, tuple[str, str, str, int]]:
@@ -193,14 +193,3 @@ def _task_named(run_id: str, keys: Sequence[dict[str, Any]], given: str) -> tupl
             raise UsageError(f"{given}: {number!r} is not a run; give its number from 1, as {task_id}#1")
         return task_id, int(number)
     raise UsageError(f"{given}: run {run_id} has no such task{nearest(given, known)}; it has {first_of(list(known), NAMED)}")
-
-
-def _with_calls(result: ItemResult) -> ItemResult:
-    """The item with tool calls that are in its messages alone: its reasons count them."""
-    if result.tool_calls or not result.messages:
-        return result
-    if any(turn.messages is None and turn.tool_calls is None for turn in result.turns or ()):
-        return result  # a turn that does not say what was called in it: nothing is known of the whole
-    from eval_skills.scorers.tools.calls import calls_of_messages
-
-    return result.model_copy(update={"tool_calls": calls_of_messages(result.messages)})

@@ -6,11 +6,11 @@ from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from eval_skills.core.documents.loading import validate_known
 from eval_skills.core.errors import InputError, UsageError, UserError
-from eval_skills.core.models import Benchmark, SkillCompletionReport, TaskResult, WorkspaceFile
+from eval_skills.core.models import Benchmark, ItemResult, SkillCompletionReport, TaskResult, WorkspaceFile
 from eval_skills.core.models.base import collection_paused
 from eval_skills.core.models.dimensions import DIMENSIONS
 from eval_skills.core.models.report import MAX_DETAILED_ITEMS
@@ -273,7 +273,12 @@ def skill_reports_of(
 
     rows = None if whole is None else partial(_columns_at, whole)
     found = skill_reports(items, benchmark, timeout_ms, task_results=detailed, whole=rows)
-    reports = [_with_calls(report) for report in found]
+    reports = [
+        report.model_copy(update={"task_results": [with_calls(result) for result in report.task_results]})
+        if report.task_results
+        else report
+        for report in found
+    ]
     if len(reports) < 2 or benchmark.id == OWN_TESTS:
         return reports
     return rank_reports(reports, Outcomes.of_items(items))
@@ -284,24 +289,21 @@ def _columns_at(table: pa.Table, positions: IntArray, names: Collection[str]) ->
     return {name: chosen[name].to_pylist() for name in chosen.column_names}
 
 
-def _with_calls(report: SkillCompletionReport) -> SkillCompletionReport:
-    """The report with tool calls that are in messages alone: its reasons count them."""
-    if all(result.tool_calls or not result.messages for result in report.task_results):
-        return report
+Result = TypeVar("Result", ItemResult, TaskResult)
+
+
+def with_calls(result: Result) -> Result:
+    """The item with tool calls that are in its messages alone: its reasons count them.
+
+    Where a turn does not say what was called in it, nothing is known of the whole.
+    """
+    if result.tool_calls or not result.messages:
+        return result
+    if any(turn.messages is None and turn.tool_calls is None for turn in result.turns or ()):
+        return result
     from eval_skills.scorers.tools.calls import calls_of_messages
 
-    results = [
-        result.model_copy(update={"tool_calls": calls_of_messages(result.messages)})
-        if result.messages and not result.tool_calls and not _has_silent_turn(result)
-        else result
-        for result in report.task_results
-    ]
-    return report.model_copy(update={"task_results": results})
-
-
-def _has_silent_turn(result: TaskResult) -> bool:
-    """Whether a turn does not say what was called in it: nothing is said of the whole then."""
-    return any(turn.messages is None and turn.tool_calls is None for turn in result.turns or ())
+    return result.model_copy(update={"tool_calls": calls_of_messages(result.messages)})
 
 
 def recorded_request(manifest: Manifest | None) -> EvaluateRequest | None:
