@@ -283,8 +283,7 @@ def checked_plan(request: EvaluateRequest | PipelineRequest) -> tuple[EvaluateRe
     """
     from eval_skills.engine.definition.request import PipelineRequest
     from eval_skills.engine.evaluation.pipeline import evaluation_of, found_skills, strategy_of
-    from eval_skills.engine.evaluation.plan import make_plan
-    from eval_skills.engine.evaluation.resume import resumed_plan
+    from eval_skills.engine.evaluation.resume import plan_for
     from eval_skills.reporting.writing import check_formats
 
     check_formats(request.format)
@@ -293,7 +292,7 @@ def checked_plan(request: EvaluateRequest | PipelineRequest) -> tuple[EvaluateRe
         strategy_of(request)
         found = found_skills(request)
         request, invalid = evaluation_of(request, found), found.invalid
-    plan = resumed_plan(request) if request.resume else make_plan(request)
+    plan = plan_for(request)
     return request, plan, [bad.remark for bad in invalid]
 
 

@@ -21,8 +21,8 @@ from eval_skills.core.store import Store, land
 from eval_skills.core.viewer_pages import effect_page, link_to, run_page
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.evaluation.execution import Outcome
-from eval_skills.engine.evaluation.plan import Item, RunPlan, make_plan, plan_made_of
-from eval_skills.engine.evaluation.resume import RUN_ID_SECOND, continuing, resumed_plan, wait_for_writer
+from eval_skills.engine.evaluation.plan import Item, RunPlan, plan_made_of
+from eval_skills.engine.evaluation.resume import RUN_ID_SECOND, continuing, plan_for, wait_for_writer
 from eval_skills.engine.evaluation.retries import JITTER, attempt_in_turn, final_results, give_back_slot
 from eval_skills.engine.evaluation.rounds import ItemBatch, record_decisions
 from eval_skills.engine.evaluation.session import RunRef, RunSession, manifest_of
@@ -47,8 +47,7 @@ def plan_items(request: EvaluateRequest) -> RunPlan:
     if own is not None and not request.resume:
         begun = _begun_by(str(own.id), Store(request.store), began_after(own))
         request = request if begun is None else continuing(request, begun)
-    made = plan_made_of(request)
-    plan = made or (resumed_plan(request) if request.resume else make_plan(request))
+    plan = plan_made_of(request) or plan_for(request)
     if plan.items and plan.judges is not None:
         plan.remarks.extend(check_judges_ready(plan.scorings, simulators=plan.calls_skills))
     if request.resume:
