@@ -1,16 +1,20 @@
-"""The options that name an agent, for the commands that equip one with Agent Skills."""
+"""What commands that equip an agent with Agent Skills share: the options that name it, and what goes with a run that is there."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, fields
 from types import UnionType
 from typing import TYPE_CHECKING, Annotated, Any, Union, get_args, get_origin
 
 from cyclopts import Group, Parameter
 
+from eval_skills.cli.context import current
+from eval_skills.cli.requests import typed
+from eval_skills.core.config import Config
+from eval_skills.core.config.options import option_of
 from eval_skills.core.errors import InputError, UsageError
 
 if TYPE_CHECKING:
@@ -64,6 +68,39 @@ class AgentOptions:
         agent = Agent(runtime=self.agent or "builtin", model=self.model, config=config)
         _refuse_unusable(agent)
         return agent
+
+
+_OF_SHOWING = ("store", "output_dir", "format")
+"""Options that say something to ``--of-run``."""
+
+
+def refuse_beside_a_run(of_run: str | None, flags: dict[str, Any], own: Mapping[str, Any], asked: AgentOptions) -> None:
+    """A stored run has its agent and `own`, the command's options that say what it is made of, and what is shown again calls
+    nothing: what says otherwise would be ignored. Beside no run nothing is refused.
+
+    Raises:
+        UsageError: such an option was typed; it is named.
+    """
+    by = "--of-run" if of_run is not None else "--resume" if flags.get("resume") else None
+    if by is None:
+        return
+    given = {**own, **{option_of(each.name): getattr(asked, each.name) for each in fields(asked)}}
+    if of_run is not None:
+        given |= {option_of(name): value for name, value in typed(flags).items() if name not in _OF_SHOWING}
+    if unfit := next((name for name, value in given.items() if value), None):
+        what = "shows a stored run as it is" if of_run is not None else "continues a run with what it began with"
+        raise UsageError(f"{by} {what}; leave out {unfit}")
+
+
+def config_of_showing(flags: dict[str, Any], formats: Collection[str], what: str) -> Config:
+    """The configuration of a call that only shows a stored run; `formats` are those that `what` it shows can be written in.
+
+    Raises:
+        UsageError: another format was typed.
+    """
+    if (unfit := next((name for name in typed(flags).get("format", ()) if name not in formats), None)) is not None:
+        raise UsageError(f"--format: {what} not written as {unfit!r}; valid are {', '.join(formats)}")
+    return current().config({name: flags[name] for name in _OF_SHOWING if name in flags})
 
 
 _OWN_OPTIONS = {

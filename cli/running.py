@@ -174,6 +174,32 @@ def run_flow(
     return code
 
 
+def run_experiment(
+    request: EvaluateRequest,
+    command: str,
+    show: Callable[[RunSummary], int],
+    *,
+    dry_run: bool,
+    gate: bool,
+    judging: JudgeFlags = JudgeFlags(),
+) -> int:
+    """Run the evaluation behind a `command` that shows something else than its ranking; the exit code of the command.
+
+    `show` gives the exit code that what it shows has. Of a run that stopped only how to continue is shown.
+    """
+    if dry_run:
+        show_dry_run(request, exit_on_fail=gate, judging=judging)
+        return GATE_FAILED if gate else 0
+    from eval_skills.cli.output.run import show_stop
+
+    ran = run_request(request, command, judging)
+    if ran.summary.is_partial:
+        show_stop(ran.summary, command)
+        return ran.exit_code(gate=False)
+    shown = show(ran.summary)
+    return ran.exit_code(gate=False) or shown
+
+
 def show_dry_run(request: EvaluateRequest | PipelineRequest, *, exit_on_fail: bool, judging: JudgeFlags = JudgeFlags()) -> None:
     """Check the request, and print what its run would do."""
     from eval_skills.cli.output.run import show_plan

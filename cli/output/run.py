@@ -13,7 +13,11 @@ from eval_skills.reporting.ranking import ranking_notes, ties_line
 from eval_skills.reporting.sections import forbidden_tool_alerts
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
     from eval_skills.core.config.options import FlowOptions
+    from eval_skills.core.models import Model
     from eval_skills.core.selection import SelectStrategy
     from eval_skills.engine.evaluation.plan import RunPlan
     from eval_skills.engine.evaluation.summary import RunSummary
@@ -89,6 +93,13 @@ def _options(plan: RunPlan, request: FlowOptions) -> dict[str, Any]:
     now, then = request.to_json(), plan.request.to_json()
     names = [(name, field.alias or name) for name, field in type(plan.request).model_fields.items() if name not in _COUNTED]
     return {alias: (now if name in request.model_fields_set else then)[alias] for name, alias in names}
+
+
+def print_experiment(found: Model, files: Sequence[Path], failures: Sequence[str] | None, store: str) -> None:
+    """What an experiment found, as the one document of a ``--json`` call; `failures` are those of its gate, None without one."""
+    gate = None if failures is None else {"passed": not failures, "failures": list(failures)}
+    places = {"files": [str(path) for path in files], "store": store, "flowRunPage": current().flow_run_page}
+    print_json({**found.to_json(), "gate": gate, **places})
 
 
 def show_summary(summary: RunSummary, *, gate: bool, command: str = "eval") -> None:

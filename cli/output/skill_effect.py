@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.table import Table
 from rich.text import Text
 
-from eval_skills.cli.context import current, print_json
-from eval_skills.cli.output.run import NO_LIMIT
+from eval_skills.cli.context import current
+from eval_skills.cli.output.run import NO_LIMIT, print_experiment
 from eval_skills.core.text import first_of, plural
 from eval_skills.reporting.escape import visible_line
 from eval_skills.reporting.skill_effect.figures import (
@@ -36,7 +36,7 @@ COLOURS = {"better": "green", "worse": "red"}
 def show_effect(effect: SkillEffect, files: Sequence[Path], failures: Sequence[str] | None, *, store: str) -> None:
     """The effect on stdout, as one document in a ``--json`` call; `failures` of the gate, None where there was none."""
     if current().json:
-        print_json(_document(effect, files, failures, store))
+        print_experiment(effect, files, failures, store)
         return
     session = current()
     session.say(title(effect))
@@ -110,14 +110,3 @@ def _show_gate(failures: Sequence[str] | None, effect: SkillEffect) -> None:
         words = "proven to be better than" if proven else "not proven to be worse than"
         arms = ", ".join(each.against for each in effect.comparisons)
         current().say(f"gate passed: with the Agent Skill it is {words} {arms}", style="green")
-
-
-def _document(effect: SkillEffect, files: Sequence[Path], failures: Sequence[str] | None, store: str) -> dict[str, Any]:
-    gate = None if failures is None else {"passed": not failures, "failures": list(failures)}
-    return {
-        **effect.to_json(),
-        "gate": gate,
-        "files": [str(path) for path in files],
-        "store": store,
-        "flowRunPage": current().flow_run_page,
-    }

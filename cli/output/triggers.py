@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from eval_skills.cli.context import current, print_json
-from eval_skills.cli.output.run import NO_LIMIT
+from eval_skills.cli.output.run import NO_LIMIT, print_experiment
 from eval_skills.core.text import plural
 from eval_skills.reporting import numbers
 from eval_skills.reporting.diff.figures import verdict_text
@@ -34,16 +34,7 @@ QUERIES_SHOWN = 20
 def show_triggers(found: Triggers, files: Sequence[Path], failures: Sequence[str] | None, *, store: str) -> None:
     """The figures on stdout, as one document in a ``--json`` call; `failures` of the gate, None where there was none."""
     if current().json:
-        gate = None if failures is None else {"passed": not failures, "failures": list(failures)}
-        print_json(
-            {
-                **found.to_json(),
-                "gate": gate,
-                "files": [str(path) for path in files],
-                "store": store,
-                "flowRunPage": current().flow_run_page,
-            }
-        )
+        print_experiment(found, files, failures, store)
         return
     session = current()
     session.say(title(found))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from eval_skills.cli.agent import AgentOptions
+from eval_skills.cli.agent import AgentOptions, config_of_showing, refuse_beside_a_run
 from eval_skills.cli.configuration import Mark
 from eval_skills.cli.context import current
 from eval_skills.cli.options import (
@@ -21,19 +21,16 @@ from eval_skills.cli.options import (
     ProcessOptions,
     TasksFile,
 )
-from eval_skills.cli.requests import flags_of, request_of, request_options, typed
-from eval_skills.cli.running import GATE_FAILED, UNFINISHED, run_request, show_dry_run
-from eval_skills.core.config.options import option_of
+from eval_skills.cli.requests import flags_of, request_of, request_options
+from eval_skills.cli.running import GATE_FAILED, UNFINISHED, run_experiment
 from eval_skills.core.errors import UsageError
 
 if TYPE_CHECKING:
     from eval_skills.core.skill_effect.model import SkillEffect
     from eval_skills.engine.definition.request import EvaluateRequest
+    from eval_skills.engine.evaluation.summary import RunSummary
 
 FailOn = Literal["worse", "not-better"]
-
-_OF_SHOWING = ("store", "output_dir", "format")
-"""Options that say something to `--of-run`."""
 
 
 def skill_effect_command(
@@ -87,7 +84,7 @@ def skill_effect_command(
     from eval_skills.engine.skill_effect.experiment import arms_folder, experiment
 
     flags = flags_of(how, held, limits, judging, reports, tasks=tasks)
-    _refuse_what_a_run_has(skill_dirs, arms, old, asked, of_run=of_run, flags=flags)
+    refuse_beside_a_run(of_run, flags, {"the folder of an Agent Skill": skill_dirs, "--arms": arms, "--old": old}, asked)
     if of_run is not None:
         return _show_again(of_run, flags, fail_on)
     opts = request_options(flags, resuming=bool(how.resume))
@@ -105,64 +102,29 @@ def skill_effect_command(
         return _run(request, dry_run=how.dry_run, judging=judging, fail_on=fail_on)
 
 
-def _refuse_what_a_run_has(
-    skill_dirs: list[Path] | None,
-    arms: list[str] | None,
-    old: str | None,
-    asked: AgentOptions,
-    *,
-    of_run: str | None,
-    flags: dict[str, Any],
-) -> None:
-    """A stored run has its arms, tasks and agent, and what is shown again calls nothing: what says otherwise would be ignored.
-
-    Raises:
-        UsageError: such an option was typed; it is named.
-    """
-    by = "--of-run" if of_run is not None else "--resume" if flags.get("resume") else None
-    if by is None:
-        return
-    given = {"the folder of an Agent Skill": skill_dirs, "--arms": arms, "--old": old}
-    given |= {option_of(each.name): getattr(asked, each.name) for each in fields(asked)}
-    if of_run is not None:
-        said = {"judge_model" if name == "llm" else name: value for name, value in flags.items() if name not in _OF_SHOWING}
-        given |= {option_of(name): value for name, value in typed(said).items()}
-    if unfit := next((name for name, value in given.items() if value), None):
-        what = "shows a stored run as it is" if of_run is not None else "continues a run with the arms and the agent that it has"
-        raise UsageError(f"{by} {what}; leave out {unfit}")
-
-
 def _run(request: EvaluateRequest, *, dry_run: bool, judging: JudgeFlags, fail_on: FailOn | None) -> int:
+    show = partial(_show_run, request, fail_on)
+    return run_experiment(request, "skill-effect", show, dry_run=dry_run, gate=fail_on is not None, judging=judging)
+
+
+def _show_run(request: EvaluateRequest, fail_on: FailOn | None, summary: RunSummary) -> int:
     from eval_skills.core.store import Store
     from eval_skills.engine.skill_effect.experiment import effect_of_reports, experiment_of
     from eval_skills.reporting.skill_effect.document import write_effect
 
-    if dry_run:
-        show_dry_run(request, exit_on_fail=fail_on is not None, judging=judging)
-        return GATE_FAILED if fail_on else 0
-    from eval_skills.cli.output.run import show_stop
-
-    ran = run_request(request, "skill-effect", judging)
-    summary = ran.summary
-    if summary.is_partial:
-        show_stop(summary, "skill-effect")
-        return ran.exit_code(gate=False)
     experiment = experiment_of(Store(request.store), summary.run_id)
     effect = effect_of_reports(experiment, summary.reports, summary.run_id, summary.benchmark)
     for line in summary.judging:
         current().remark(line)
     files = [*summary.report_files, *write_effect(effect, request.format, Path(request.output_dir).absolute())]
-    shown = _shown(effect, files, fail_on, summary.store)
-    return ran.exit_code(gate=False) or shown
+    return _shown(effect, files, fail_on, summary.store)
 
 
 def _show_again(given: str, flags: dict[str, Any], fail_on: FailOn | None) -> int:
     from eval_skills.engine.skill_effect.experiment import stored_effect
     from eval_skills.reporting.skill_effect.document import EFFECT_FORMATS, write_effect
 
-    if (unfit := next((name for name in typed(flags).get("format", ()) if name not in EFFECT_FORMATS), None)) is not None:
-        raise UsageError(f"--format: an effect is not written as {unfit!r}; valid are {', '.join(EFFECT_FORMATS)}")
-    config = current().config({name: flags[name] for name in ("store", "output_dir", "format") if name in flags})
+    config = config_of_showing(flags, EFFECT_FORMATS, "an effect is")
     effect, remarks = stored_effect(config.store, given)
     for remark in remarks:
         current().remark(remark)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from eval_skills.cli.agent import AgentOptions
+from eval_skills.cli.agent import AgentOptions, config_of_showing, refuse_beside_a_run
 from eval_skills.cli.configuration import Mark, Own
 from eval_skills.cli.context import current
 from eval_skills.cli.options import (
@@ -21,9 +21,8 @@ from eval_skills.cli.options import (
     ProcessOptions,
     whole,
 )
-from eval_skills.cli.requests import flags_of, request_of, request_options, typed
-from eval_skills.cli.running import GATE_FAILED, run_request, show_dry_run
-from eval_skills.core.config.options import option_of
+from eval_skills.cli.requests import flags_of, request_of, request_options
+from eval_skills.cli.running import GATE_FAILED, run_experiment, run_request
 from eval_skills.core.errors import InputError, RunError, UsageError
 from eval_skills.core.skills import load_skill
 from eval_skills.core.text import plural
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
 
     from eval_skills.core.triggers import Triggers
     from eval_skills.engine.definition.request import EvaluateRequest
+    from eval_skills.engine.evaluation.summary import RunSummary
     from eval_skills.engine.triggers.experiment import PreparedTriggers
     from eval_skills.engine.triggers.optimizing import Candidate, Measured, Optimized
 
@@ -103,13 +103,8 @@ def triggers_command(
     from eval_skills.engine.skill_effect.experiment import arms_folder
 
     flags = flags_of(how, held, limits, judging, reports)
-    if of_run is not None or how.resume:
-        _refuse_beside_a_run(
-            "--of-run" if of_run is not None else "--resume",
-            typed(flags),
-            {"SKILL_DIR": skill_dir, "--queries": queries, "--neighbours": neighbours, "--optimize": optimize},
-            asked,
-        )
+    own = {"--queries": queries, "--neighbours": neighbours, "--optimize": optimize is not None}
+    refuse_beside_a_run(of_run, flags, {"the folder of an Agent Skill": skill_dir, **own}, asked)
     if of_run is not None:
         return _show_again(of_run, flags, gate=exit_on_fail)
     request = request_of(EvaluateRequest, request_options(flags, resuming=bool(how.resume)))
@@ -123,20 +118,6 @@ def triggers_command(
         if optimize is not None:
             return _optimize(skill_dir, queries, neighbours or [], asked, request, root, optimize)
         return _run(_prepared(skill_dir, queries, neighbours or [], asked, request, root), dry_run=how.dry_run, gate=exit_on_fail)
-
-
-def _refuse_beside_a_run(run: str, said: dict[str, Any], own: dict[str, Any], asked: AgentOptions) -> None:
-    """Refuse what a run that is there has settled already: what is asked of whom, and beside --of-run, how.
-
-    Raises:
-        UsageError: something of it was typed.
-    """
-    chosen = {option_of(field.name): getattr(asked, field.name) or None for field in fields(asked)}
-    named = [name for name, value in {**own, **chosen}.items() if value is not None]
-    if run == "--of-run":
-        named += [option_of(name) for name, value in said.items() if value and name not in ("store", "output_dir", "format")]
-    if named:
-        raise UsageError(f"{run} takes a run as it is, and {named[0]} would make another one; leave one of them out")
 
 
 def _unfit_beside_optimize(dry_run: bool, *, gate: bool) -> str:
@@ -227,32 +208,25 @@ def _measured(request: EvaluateRequest, prepared: Sequence[PreparedTriggers]) ->
 
 
 def _run(request: EvaluateRequest, *, dry_run: bool, gate: bool) -> int:
+    return run_experiment(request, "triggers", partial(_show_run, request, gate), dry_run=dry_run, gate=gate)
+
+
+def _show_run(request: EvaluateRequest, gate: bool, summary: RunSummary) -> int:
     from eval_skills.core.store import Store
     from eval_skills.engine.triggers.experiment import trigger_experiment_of, triggers_of_reports
     from eval_skills.reporting.triggers.document import write_triggers
 
-    if dry_run:
-        show_dry_run(request, exit_on_fail=gate)
-        return GATE_FAILED if gate else 0
-    from eval_skills.cli.output.run import show_stop
-
-    ran = run_request(request, "triggers")
-    summary = ran.summary
-    if summary.is_partial:
-        show_stop(summary, "triggers")
-        return ran.exit_code(gate=False)
     experiment = trigger_experiment_of(Store(request.store), summary.run_id)
     found = triggers_of_reports(experiment, summary.reports, summary.run_id)
     files = [*summary.report_files, *write_triggers(found, request.format, Path(request.output_dir).absolute())]
-    shown = _shown(found, files, gate, summary.store)
-    return ran.exit_code(gate=False) or shown
+    return _shown(found, files, gate, summary.store)
 
 
 def _show_again(given: str, flags: dict[str, Any], *, gate: bool) -> int:
     from eval_skills.engine.triggers.experiment import stored_triggers
-    from eval_skills.reporting.triggers.document import write_triggers
+    from eval_skills.reporting.triggers.document import TRIGGER_FORMATS, write_triggers
 
-    config = current().config({name: flags[name] for name in ("store", "output_dir", "format") if name in flags})
+    config = config_of_showing(flags, TRIGGER_FORMATS, "triggers are")
     found, remarks = stored_triggers(config.store, given)
     for remark in remarks:
         current().remark(remark)

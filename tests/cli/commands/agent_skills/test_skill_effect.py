@@ -130,13 +130,20 @@ AGENT = ("--agent", "custom", "--agent-option", "command=sh")
             ["triggers", "s", "--optimize", "2", "--dry-run"], "and --dry-run is about one; leave it out", id="dry-rounds"
         ),
         pytest.param(["triggers", "s", *AGENT], "there is no s/evals/eval_queries.json", id="no-queries"),
-        pytest.param(["triggers", "s", "--of-run", "latest"], "--of-run takes a run as it is, and SKILL_DIR", id="of-run-skill"),
-        pytest.param(["triggers", "--of-run", "latest", "--optimize", "2"], "and --optimize would make", id="of-run-optimize"),
-        pytest.param(["triggers", "--of-run", "latest", "--runs", "2"], "and --runs would make", id="of-run-runs"),
-        pytest.param(["triggers", "--of-run", "latest", "--resume", "latest"], "and --resume would make", id="of-run-resume"),
-        pytest.param(["triggers", "--of-run", "latest", "--dry-run"], "and --dry-run would make", id="of-run-dry"),
-        pytest.param(["triggers", "--resume", "latest", "--neighbours", "n"], "and --neighbours would make", id="resume-beside"),
-        pytest.param(["triggers", "--resume", "latest", "--agent", "codex"], "and --agent would make", id="resume-agent"),
+        pytest.param(
+            ["triggers", "s", "--of-run", "latest"], "as it is; leave out the folder of an Agent Skill", id="of-run-skill"
+        ),
+        pytest.param(
+            ["triggers", "--of-run", "latest", "--format", "csv"],
+            "--format: triggers are not written as 'csv'",
+            id="of-run-format",
+        ),
+        pytest.param(["triggers", "--of-run", "latest", "--optimize", "2"], "leave out --optimize", id="of-run-optimize"),
+        pytest.param(["triggers", "--of-run", "latest", "--runs", "2"], "leave out --runs", id="of-run-runs"),
+        pytest.param(["triggers", "--of-run", "latest", "--resume", "latest"], "leave out --resume", id="of-run-resume"),
+        pytest.param(["triggers", "--of-run", "latest", "--dry-run"], "leave out --dry-run", id="of-run-dry"),
+        pytest.param(["triggers", "--resume", "latest", "--neighbours", "n"], "leave out --neighbours", id="resume-beside"),
+        pytest.param(["triggers", "--resume", "latest", "--agent", "codex"], "leave out --agent", id="resume-agent"),
     ],
 )
 def test_what_cannot_be_asked_is_refused(run_here: Callable[..., Any], arguments: list[str], said: str) -> None:
