@@ -24,7 +24,7 @@ from eval_skills.adapters.agent.runtimes.registry import BUILTIN, runtime, runti
 from eval_skills.adapters.agent.transcript import Transcript
 from eval_skills.adapters.agent.workspace import SKILLS_FOLDER, Workspace, copy_fixtures, install_skills, read_task
 from eval_skills.adapters.call import Call, shield_cleanup
-from eval_skills.adapters.config import AdapterConfig, read_config, source_of
+from eval_skills.adapters.config import read_config, source_of
 from eval_skills.adapters.conversation import Conversation
 from eval_skills.adapters.probing import ProbeResult
 from eval_skills.adapters.process.adapter import ProcessAdapter
@@ -63,7 +63,7 @@ class AgentAdapter(ProcessAdapter):
     told what was said before.
     """
 
-    config_model: ClassVar[type[AdapterConfig]] = AgentConfig
+    config_model = AgentConfig
     asks_services: ClassVar[bool] = False
 
     def __init__(self, skill: Skill) -> None:

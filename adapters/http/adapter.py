@@ -6,10 +6,10 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from http.client import TOO_MANY_REQUESTS
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from eval_skills.adapters.call import Call, shield_cleanup
-from eval_skills.adapters.config import AdapterConfig, read_config, source_of
+from eval_skills.adapters.config import read_config, source_of
 from eval_skills.adapters.conversation import Conversation
 from eval_skills.adapters.http.address import address_of, free_port, needs_port
 from eval_skills.adapters.http.auth import auth_headers, auth_query, refuse_unusable_secrets, sent_headers
@@ -48,7 +48,7 @@ class HttpAdapter(ProcessAdapter):
     events. A conversation has cookies of its own, and its id in every request.
     """
 
-    config_model: ClassVar[type[AdapterConfig]] = HttpConfig
+    config_model = HttpConfig
 
     def __init__(self, skill: Skill) -> None:
         super().__init__(skill)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import os
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from eval_skills.adapters.call import Call, shield_cleanup
-from eval_skills.adapters.config import AdapterConfig, read_config, source_of
+from eval_skills.adapters.config import read_config, source_of
 from eval_skills.adapters.http.auth import refuse_unusable_secrets
 from eval_skills.adapters.http.tls import tls_warnings
 from eval_skills.adapters.mcp.server import McpConfig, is_url, server_of
@@ -42,7 +42,7 @@ class McpAdapter(ProcessAdapter):
     A conversation has a session of its own.
     """
 
-    config_model: ClassVar[type[AdapterConfig]] = McpConfig
+    config_model = McpConfig
 
     def __init__(self, skill: Skill) -> None:
         super().__init__(skill)

@@ -8,13 +8,12 @@ import itertools
 import shlex
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
-from typing import Any, ClassVar, Literal, Self, cast
+from typing import Any, ClassVar, Literal, Self
 
 from eval_skills.adapters.answer.envelope import read_answer
 from eval_skills.adapters.base import Adapter, Done
 from eval_skills.adapters.call import Call, shield_cleanup
 from eval_skills.adapters.config import (
-    AdapterConfig,
     CommandConfig,
     HookCommand,
     ProcessConfig,
@@ -77,9 +76,11 @@ class ProcessAdapter(Adapter):
     The commands for items make their items run one at a time: they prepare and clear what the skill finds.
     """
 
+    config_model: ClassVar[type[ProcessConfig]] = ProcessConfig
+
     def __init__(self, skill: Skill) -> None:
         super().__init__(skill)
-        config = cast(ProcessConfig, read_config(self.config_model, skill))
+        config = read_config(self.config_model, skill)
         self.per_item = getattr(config, "session", "run") == "item"
         self._hooks = hooks_of(skill, config)
         self._turn = asyncio.Lock()
@@ -88,7 +89,7 @@ class ProcessAdapter(Adapter):
     @classmethod
     def warnings(cls, skill: Skill) -> list[str]:
         """That a program gets a placeholder as it is written: only `requestTemplate` is filled in."""
-        config = cast(ProcessConfig, read_config(cls.config_model, skill))
+        config = read_config(cls.config_model, skill)
         why = "has a placeholder, which the program gets as it is written: the input of an item is in its request"
         braced = [(place, text) for place, text in _words_of(skill, config).items() if "{{" in text]
         return [f"{skill.key}: {place} {why}" for place, text in braced if has_placeholder(text)]
@@ -199,7 +200,7 @@ class SubprocessAdapter(ProcessAdapter):
     fresh process has to go by the history that it is told.
     """
 
-    config_model: ClassVar[type[AdapterConfig]] = SubprocessConfig
+    config_model = SubprocessConfig
     asks_services: ClassVar[bool] = False
 
     def __init__(self, skill: Skill) -> None:

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Generic, TypeVar, cast
 
 from eval_skills.adapters.answer.envelope import partial_response, read_answer, unread_calls
 from eval_skills.adapters.call import Call
-from eval_skills.adapters.config import AdapterConfig, CustomConfig, HostedConfig, read_config
+from eval_skills.adapters.config import CustomConfig, HostedConfig, read_config
 from eval_skills.adapters.conversation import Conversation
 from eval_skills.adapters.probing import ProbeResult
 from eval_skills.adapters.process.adapter import ProcessAdapter
@@ -44,7 +44,7 @@ class HostedAdapter(ProcessAdapter, Generic[C]):
     Loading has a limit of its own (`startTimeoutMs`) and does not count as any item's time.
     """
 
-    config_model: ClassVar[type[AdapterConfig]] = HostedConfig
+    config_model = HostedConfig
     asks_services: ClassVar[bool] = False
 
     def __init__(self, skill: Skill) -> None:
@@ -168,7 +168,7 @@ class CustomAdapter(HostedAdapter[CustomConfig]):
     a process of its own; a function with a parameter `conversation` is told of it there.
     """
 
-    config_model: ClassVar[type[AdapterConfig]] = CustomConfig
+    config_model = CustomConfig
 
     @property
     def own_conversations(self) -> bool:

@@ -95,7 +95,7 @@ class FunctionAdapter(Adapter):
     A function with a parameter `conversation` is told there of the one that its input is a turn of.
     """
 
-    config_model: ClassVar[type[AdapterConfig]] = InProcessConfig
+    config_model: ClassVar[type[InProcessConfig]] = InProcessConfig
     asks_services: ClassVar[bool] = False
 
     def __init__(self, skill: Skill) -> None:
@@ -108,7 +108,7 @@ class FunctionAdapter(Adapter):
         self._kept = list[float]()
         self._parameter: str | None = None
         self._took_it_for_its_key = False
-        self._max_bytes = cast(InProcessConfig, read_config(self.config_model, skill)).max_output_bytes
+        self._max_bytes = read_config(self.config_model, skill).max_output_bytes
         try:
             self._function, self._is_async = self._callable(skill.name, skill.target)
         except NotLoaded as error:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import Any
 
 from pydantic import ValidationError
 
 from eval_skills.adapters.answer.envelope import read_answer
 from eval_skills.adapters.call import Call
-from eval_skills.adapters.config import AdapterConfig, LangchainConfig
+from eval_skills.adapters.config import LangchainConfig
 from eval_skills.adapters.conversation import Conversation
 from eval_skills.adapters.python.adapter import HostedAdapter
 from eval_skills.core.errors import ContractError
@@ -36,7 +36,7 @@ class LangchainAdapter(HostedAdapter[LangchainConfig]):
     Tokens are those of all model calls that reported theirs.
     """
 
-    config_model: ClassVar[type[AdapterConfig]] = LangchainConfig
+    config_model = LangchainConfig
 
     def _setup(self) -> dict[str, Any]:
         invoke_config = self._config.invoke_config.model_dump(exclude_none=True)
