@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
@@ -21,7 +21,18 @@ from eval_skills.core.errors import (
     SkillNotStarted,
     SkillThrottled,
 )
-from eval_skills.core.models import Attempt, EvalTask, ItemResult, Reason, SkillResponse, Status, ToolCall, TurnResult, Verdict
+from eval_skills.core.models import (
+    Attempt,
+    Benchmark,
+    EvalTask,
+    ItemResult,
+    Reason,
+    SkillResponse,
+    Status,
+    ToolCall,
+    TurnResult,
+    Verdict,
+)
 from eval_skills.core.models.result import FORBIDDEN_TOOL_CALLED, TOOL_CALLS_UNKNOWN, ErrorKind
 from eval_skills.core.rate_limits.services import Throttled
 from eval_skills.engine.evaluation.conversation import converse, scripted
@@ -280,22 +291,14 @@ def _reported(response: SkillResponse) -> dict[str, Any]:
 
 
 def _result(item: Item, plan: RunPlan, task: EvalTask, attempts: list[Attempt], **outcome: Any) -> ItemResult:
-    skill, benchmark = plan.skills[item.skill], plan.benchmark
+    skill = plan.skills[item.skill]
     return ItemResult(
         run_id=plan.run_id,
         started_at=plan.dated(attempts[-1].started_at),
         skill_id=skill.id,
         skill_version=skill.version,
         skill_digest=plan.digests[skill.key],
-        benchmark_id=benchmark.id,
-        benchmark_version=benchmark.version,
-        benchmark_digest=plan.digests.get(f"benchmark/{skill.key}", plan.digests["benchmark"]),
-        task_id=task.id,
-        task_digest=plan.digests[f"task/{task.id}"],
-        scoring_digest=plan.digests[f"scoring/{task.id}"],
-        tags=task.tags,
-        complexity=task.complexity,
-        weight=task.weight,
+        **definition_fields(task, skill.key, plan.benchmark, plan.digests),
         run_index=item.run,
         timeout_ms=plan.timeout_s(task) * 1000,
         attempts=attempts,
@@ -304,6 +307,24 @@ def _result(item: Item, plan: RunPlan, task: EvalTask, attempts: list[Attempt], 
         **(paid_for_users(attempts) if task.user is not None else {}),
         **outcome,
     )
+
+
+def definition_fields(task: EvalTask, skill_key: str, benchmark: Benchmark, digests: Mapping[str, str]) -> dict[str, Any]:
+    """The fields of an `ItemResult` that say what a skill was asked, and what scores the answer.
+
+    Of a benchmark that is made of the skills' own tests the digest is that of this skill's.
+    """
+    return {
+        "benchmark_id": benchmark.id,
+        "benchmark_version": benchmark.version,
+        "benchmark_digest": digests.get(f"benchmark/{skill_key}", digests["benchmark"]),
+        "task_id": task.id,
+        "task_digest": digests[f"task/{task.id}"],
+        "scoring_digest": digests[f"scoring/{task.id}"],
+        "tags": task.tags,
+        "complexity": task.complexity,
+        "weight": task.weight,
+    }
 
 
 def _called_before(attempts: Sequence[Attempt]) -> list[str] | None:

@@ -7,11 +7,10 @@ import platform
 from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any
 
 from eval_skills.core.errors import RunError
 from eval_skills.core.fingerprint import installed_version
-from eval_skills.core.models import EvalTask, ItemResult, SkillResponse, Usage
+from eval_skills.core.models import ItemResult, SkillResponse, Usage
 from eval_skills.core.redaction import Redaction
 from eval_skills.core.store import (
     Manifest,
@@ -29,7 +28,13 @@ from eval_skills.core.store.files import RunLock
 from eval_skills.core.store.manifest import EXPERIMENT
 from eval_skills.core.store.scorings import note_asked
 from eval_skills.engine.definition.scoring import judges_of
-from eval_skills.engine.evaluation.execution import judged_turns, result_without_answer, verdict_fields, with_earlier_calls
+from eval_skills.engine.evaluation.execution import (
+    definition_fields,
+    judged_turns,
+    result_without_answer,
+    verdict_fields,
+    with_earlier_calls,
+)
 from eval_skills.engine.evaluation.simulated_user import STOPPED
 from eval_skills.engine.judging.outcome import (
     add_judge_figures,
@@ -138,8 +143,10 @@ async def _judged(plan: Rescoring, concurrency: int) -> list[ItemResult]:
 async def _judge(result: ItemResult, plan: Rescoring) -> ItemResult:
     if (known := plan.before.get(result.key)) is not None:
         return known
-    scoring = plan.basis.scorings[result.task_id]
-    changes = _context(scoring.task, plan)
+    basis = plan.basis
+    scoring = basis.scorings[result.task_id]
+    changes = definition_fields(scoring.task, result.skill_key, basis.benchmark, basis.digests)
+    changes |= {"run_id": plan.run_id, "flow_run_id": None, "task_run_id": None, "origin": "rescore"}
     if has_answer(result):
         response = _response(result)
         verdict = await scoring.verdict(response)
@@ -170,24 +177,6 @@ def _response(result: ItemResult) -> SkillResponse:
         skills_loaded=result.skills_loaded,
         steps=result.steps,
     )
-
-
-def _context(task: EvalTask, plan: Rescoring) -> dict[str, Any]:
-    benchmark, digests = plan.basis.benchmark, plan.basis.digests
-    return {
-        "run_id": plan.run_id,
-        "flow_run_id": None,
-        "task_run_id": None,
-        "benchmark_id": benchmark.id,
-        "benchmark_version": benchmark.version,
-        "benchmark_digest": digests["benchmark"],
-        "task_digest": digests[f"task/{task.id}"],
-        "scoring_digest": digests[f"scoring/{task.id}"],
-        "tags": task.tags,
-        "complexity": task.complexity,
-        "weight": task.weight,
-        "origin": "rescore",
-    }
 
 
 def _manifest(plan: Rescoring, results: Sequence[ItemResult]) -> Manifest:

@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from eval_skills.core.errors import InputError, UsageError
-from eval_skills.core.store import write_manifest
+from eval_skills.core.store import results_of, write_manifest
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.evaluation.in_process import evaluate_in_process
 from eval_skills.engine.evaluation.plan import make_plan
 from eval_skills.engine.evaluation.resume import resumed_plan
 from eval_skills.engine.evaluation.session import manifest_of
+from eval_skills.engine.rescoring.plan import plan_rescoring
+from eval_skills.engine.rescoring.request import RescoreRequest
+from eval_skills.engine.rescoring.rescore import rescore
 from eval_skills.engine.stored_runs.reports import read_source
 
 if TYPE_CHECKING:
@@ -72,6 +75,18 @@ def test_the_rows_know_the_tests_of_their_own_skill(request_own: EvaluateRequest
     evaluate_in_process(make_plan(request_own))
     rows = read_source("latest", request_own.store).reports
     assert [row.summary.tasks for row in rows] == [2, 2]
+
+
+@pytest.mark.slow
+def test_answers_that_are_scored_again_keep_the_tests_of_their_own_skill(request_own: EvaluateRequest) -> None:
+    plan = plan_rescoring(RescoreRequest(run_id=evaluate_in_process(make_plan(request_own)).run_id, store=request_own.store))
+    rescore(plan)
+    asked, scored = (
+        {result.key: result.benchmark_digest for result in results_of(plan.store.item_table(run_id))}
+        for run_id in (plan.of, plan.run_id)
+    )
+    assert scored == asked
+    assert len({*scored.values()}) == 2
 
 
 def test_a_run_of_own_tests_is_resumed_with_the_same_tests(request_own: EvaluateRequest, tmp_path: Path) -> None:
