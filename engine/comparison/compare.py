@@ -159,9 +159,7 @@ def _row(
         "error_message": str(failure) if failure else None,
         "judge_model": plan.model,
         "judge_prompt": plan.prompt,
-        "judge_tokens": spent.tokens if asked else None,
-        "judge_cost_usd": spent.cost_usd if asked else None,
-        "judge_requests": spent.asked if asked else None,
+        **{name: amount if asked else None for name, amount in spent.fields().items()},
         "digest": plan.digest,
     }
 

@@ -184,8 +184,7 @@ def paid_for_users(attempts: Sequence[Attempt]) -> dict[str, Any]:
     total = Spending()
     for each in played:
         total.add(each.tokens, each.cost_usd, each.requests)
-    paid = {"user_requests": total.asked, "user_tokens": total.tokens, "user_cost_usd": total.cost_usd}
-    return paid | {"user_stopped": attempts[-1].simulation.stopped if attempts[-1].simulation else None}
+    return {**total.fields("user"), "user_stopped": attempts[-1].simulation.stopped if attempts[-1].simulation else None}
 
 
 def remark_on_end(simulation: Simulation, turns: int) -> list[Reason]:

@@ -177,7 +177,7 @@ def item_with_cost_before(result: ItemResult, before: ItemResult | None) -> Item
     cost = Spending(before.judge_tokens, before.judge_cost_usd, before.judge_requests or 0)
     if not _paid_nothing(result):
         cost.add(result.judge_tokens, result.judge_cost_usd, result.judge_requests or 0)
-    return result.model_copy(update=_columns(cost))
+    return result.model_copy(update=cost.fields())
 
 
 def pair_with_cost_before(row: Mapping[str, Any], before: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -186,17 +186,13 @@ def pair_with_cost_before(row: Mapping[str, Any], before: Mapping[str, Any] | No
         return dict(row)
     cost = Spending(before["judge_tokens"], before["judge_cost_usd"], before["judge_requests"] or 0)
     cost.add(row["judge_tokens"], row["judge_cost_usd"], row["judge_requests"] or 0)
-    return dict(row) | _columns(cost)
+    return dict(row) | cost.fields()
 
 
 def _paid_nothing(result: ItemResult) -> bool:
     """Whether the judge failed on the item without cost; its tokens are None then, as they are where the cost is unknown."""
     failed = result.error_kind == "judge" and result.judge_tokens is None and not result.judge_requests
     return failed and not any(reason.code in PERHAPS_PAID for reason in result.reasons)
-
-
-def _columns(cost: Spending) -> dict[str, Any]:
-    return {"judge_requests": cost.asked, "judge_tokens": cost.tokens, "judge_cost_usd": cost.cost_usd}
 
 
 def add_judge_figures(

@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from threading import Lock
+from typing import Literal
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from eval_skills.core.cache_files import cache_folder
@@ -122,6 +123,10 @@ class Spending:
         self.asked += asked
         self.tokens = None if None in (self.tokens, tokens) else (self.tokens or 0) + (tokens or 0)
         self.cost_usd = None if None in (self.cost_usd, cost_usd) else (self.cost_usd or 0) + (cost_usd or 0)
+
+    def fields(self, payee: Literal["judge", "user"] = "judge") -> dict[str, int | float | None]:
+        """What results and rows have of it, as ``judge_requests``, ``judge_tokens`` and ``judge_cost_usd``."""
+        return {f"{payee}_requests": self.asked, f"{payee}_tokens": self.tokens, f"{payee}_cost_usd": self.cost_usd}
 
 
 _spending: ContextVar[Spending | None] = ContextVar("eval_skills_judge_spending", default=None)

@@ -105,4 +105,4 @@ def _spent(verdicts: Sequence[Verdict]) -> dict[str, Any]:
     total = Spending()
     for verdict in asked:
         total.add(verdict.judge_tokens, verdict.judge_cost_usd, verdict.judge_requests or 0)
-    return {"judge_requests": total.asked, "judge_tokens": total.tokens, "judge_cost_usd": total.cost_usd}
+    return total.fields()

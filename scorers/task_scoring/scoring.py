@@ -217,10 +217,7 @@ class TaskScoring:
             return await self._verdict(response)
         with counted() as spending:
             verdict = await self._verdict(response)
-        if not spending.happened:
-            return verdict
-        cost = {"judge_requests": spending.asked, "judge_tokens": spending.tokens, "judge_cost_usd": spending.cost_usd}
-        return verdict.model_copy(update=cost)
+        return verdict.model_copy(update=spending.fields()) if spending.happened else verdict
 
     def violation(self, response: SkillResponse) -> Verdict | None:
         """The verdict of a run that called a forbidden tool, however it ended; None where it is not known to have called one."""
