@@ -187,7 +187,35 @@ def suite_outcome(
 ) -> SuiteOutcome:
     """What became of a suite: its skills with their verdicts (`numbered`), and those that could not be reached or scored."""
     run = evidence.run
-    skills = [
+    confirming = [fresh[index] for index, _ in numbered if index in fresh]
+    uncompared, not_with = _of_nights_not_compared(evidence)
+    remarks = [
+        *run.remarks,
+        *(remark for each in confirming for remark in each.remarks),
+        *not_with,
+        *_of_unread(evidence),
+        *_of_new_tasks(evidence),
+        *_of_tasks_that_left(evidence),
+    ]
+    return SuiteOutcome(
+        name=run.suite.name,
+        run_id=run.run_id,
+        benchmark_id=next((report.benchmark_id for report in [*run.reports, *run.unreachable]), None),
+        skills=[*_classified(evidence, numbered, fresh), *_unreachable(evidence)],
+        gone=gone(run, evidence.history),
+        failures=[*run.failures, *(each.problem for each in confirming if each.problem), *uncompared],
+        remarks=list(dict.fromkeys(remarks)),
+        diffs=evidence.documents(),
+        baseline=run.suite.baseline or baseline,
+        effect=night_effect(run, evidence.history),
+    )
+
+
+def _classified(
+    evidence: SuiteEvidence, numbered: Sequence[tuple[int, Classification]], fresh: Mapping[int, FreshRuns]
+) -> list[SkillOutcome]:
+    of_each = zip(evidence.run.reports, evidence.skills, last_good_runs(evidence), numbered, strict=True)
+    return [
         SkillOutcome(
             report=report,
             classification=classification,
@@ -196,42 +224,16 @@ def suite_outcome(
             last_good=last_good,
             judge=judge_of(report),
         )
-        for report, skill, last_good, (index, classification) in zip(
-            run.reports, evidence.skills, last_good_runs(evidence), numbered, strict=True
-        )
+        for report, skill, last_good, (index, classification) in of_each
     ]
-    confirming = [fresh[index] for index, _ in numbered if index in fresh]
-    uncompared, not_with = _of_nights_not_compared(evidence)
+
+
+def _unreachable(evidence: SuiteEvidence) -> list[SkillOutcome]:
     down = Classification(verdict="failed", explanation="it could not be reached or scored, so nothing is known of it")
-    return SuiteOutcome(
-        name=run.suite.name,
-        run_id=run.run_id,
-        benchmark_id=next((report.benchmark_id for report in [*run.reports, *run.unreachable]), None),
-        skills=[
-            *skills,
-            *(
-                SkillOutcome(report=report, classification=down, last_good=last_good_run(evidence, report))
-                for report in run.unreachable
-            ),
-        ],
-        gone=gone(run, evidence.history),
-        failures=[*run.failures, *(each.problem for each in confirming if each.problem), *uncompared],
-        remarks=list(
-            dict.fromkeys(
-                [
-                    *run.remarks,
-                    *(remark for each in confirming for remark in each.remarks),
-                    *not_with,
-                    *_of_unread(evidence),
-                    *_of_new_tasks(evidence),
-                    *_of_tasks_that_left(evidence),
-                ]
-            )
-        ),
-        diffs=evidence.documents(),
-        baseline=run.suite.baseline or baseline,
-        effect=night_effect(run, evidence.history),
-    )
+    return [
+        SkillOutcome(report=report, classification=down, last_good=last_good_run(evidence, report))
+        for report in evidence.run.unreachable
+    ]
 
 
 def _of_nights_not_compared(evidence: SuiteEvidence) -> tuple[list[str], list[str]]:
