@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -192,7 +192,8 @@ def _of_run(store: Store, given: str) -> ReportSource:
     if table.num_rows:
         return reports_from_items(store, run_id, table)
     if (pruned := pruned_words(store, run_id)) is not None:
-        return _of_pruned(store, run_id, store.find_manifest(run_id), f"{pruned}: figures only, and no tasks to compare")
+        remark = f"{pruned}: figures only, and no tasks to compare"  # as they landed
+        return _source(run_id, store.find_manifest(run_id), store.reports_of(run_id), [remark])
     raise InputError(f"run {run_id} has no finished item yet; continue with --resume {run_id}", source=store.path)
 
 
@@ -205,55 +206,54 @@ def reports_from_items(store: Store, run_id: str, table: pa.Table) -> ReportSour
     detailed = table.num_rows <= MAX_DETAILED_ITEMS
     if not detailed:
         remarks.append(f"run {run_id} has more than {MAX_DETAILED_ITEMS:,} items: its reports hold figures only")
-    timeout_ms = (request or EvaluateRequest()).timeout_ms
-    context = ReportContext(
-        run_id=run_id,
-        created_at=manifest.created_at if manifest else started_at(run_id),
-        benchmark=benchmark,
-        min_completion=_gate(request),
-        skipped=tuple(manifest.skipped) if manifest else (),
-        provenance=provenance_of(manifest, request),
-    )
-    decisions = _decisions(manifest)
     part = part_remarks(manifest.provenance, manifest.benchmark.id) if manifest else []
     remarks += [f"run {run_id}: {each}" for each in part]
-    context = replace(context, notes=(*benchmark_notes(benchmark), *part, *(decision.line for decision in decisions)))
+    notes, partial = [*benchmark_notes(benchmark), *part], None
     if manifest and table.num_rows < manifest.planned_items:
-        context = replace(context, partial=(table.num_rows, manifest.planned_items))
-        remarks.append(f"run {run_id} is unfinished: {table.num_rows:,} of {manifest.planned_items:,} items")
-        if manifest.stopped is not None:
-            stopped = stop_words(manifest.stopped, table.num_rows, manifest.planned_items)
-            remarks[-1] = f"run {run_id} {stopped}"
-            context = replace(context, notes=(stopped, *context.notes))
+        partial = (table.num_rows, manifest.planned_items)
+        if manifest.stopped is None:
+            remarks.append(f"run {run_id} is unfinished: {items_of_planned(*partial)}")
+        else:
+            stopped = stop_words(manifest.stopped, *partial)
+            remarks.append(f"run {run_id} {stopped}")
+            notes.insert(0, stopped)
+    reports = _reports_of(store, table, manifest, benchmark, detailed=detailed)
+    source = _source(run_id, manifest, reports, remarks, notes)
+    return replace(source, context=replace(source.context, benchmark=benchmark, partial=partial))
+
+
+def _reports_of(
+    store: Store, table: pa.Table, manifest: Manifest | None, benchmark: Benchmark | None, *, detailed: bool
+) -> list[SkillCompletionReport]:
+    request = recorded_request(manifest)
     with collection_paused():
         scorings = scorings_at_the_time(request, benchmark, manifest)
     items = frame_of(table, figure_columns(judged=judges_of(scorings) is not None, detailed=detailed))
     asked = benchmark or bare_benchmark(table.slice(0, 1).to_pandas())
+    timeout_ms = (request or EvaluateRequest()).timeout_ms
     reports = skill_reports_of(items, asked, timeout_ms, detailed=detailed, whole=table)
-    reports = add_judge_figures(reports, items, scorings, store)
-    tools = manifest.versions if manifest else {}
-    return ReportSource(run_id, f"eval-result-{run_id}", reports, context, remarks=remarks, tools=tools, decisions=decisions)
+    return add_judge_figures(reports, items, scorings, store)
 
 
-def _of_pruned(store: Store, run_id: str, manifest: Manifest | None, remark: str) -> ReportSource:
-    """What is left of a finished run whose items were deleted: its reports as they landed."""
+def _source(
+    run_id: str,
+    manifest: Manifest | None,
+    reports: list[SkillCompletionReport],
+    remarks: list[str],
+    notes: Sequence[str] = (),
+) -> ReportSource:
+    """The reports of a stored run, with what its manifest says of it, where that is there."""
     request, decisions = recorded_request(manifest), _decisions(manifest)
     context = ReportContext(
         run_id=run_id,
         created_at=manifest.created_at if manifest else started_at(run_id),
-        min_completion=_gate(request),
+        min_completion=request.min_completion if request and request.exit_on_fail else None,
         skipped=tuple(manifest.skipped) if manifest else (),
+        notes=(*notes, *(decision.line for decision in decisions)),
         provenance=provenance_of(manifest, request),
-        notes=tuple(decision.line for decision in decisions),
     )
     tools = manifest.versions if manifest else {}
-    stem = f"eval-result-{run_id}"
-    return ReportSource(run_id, stem, store.reports_of(run_id), context, remarks=[remark], tools=tools, decisions=decisions)
-
-
-def _gate(request: EvaluateRequest | None) -> float | None:
-    """What every skill had to complete; None where nobody asked, or where that is not known."""
-    return request.min_completion if request and request.exit_on_fail else None
+    return ReportSource(run_id, f"eval-result-{run_id}", reports, context, remarks=remarks, tools=tools, decisions=decisions)
 
 
 def _decisions(manifest: Manifest | None) -> list[Decision]:
