@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from socket import gaierror
 from typing import TYPE_CHECKING
 
@@ -75,6 +78,25 @@ class ProviderError(JudgeError):
         self.reply = reply
         self.asks_for_less = code == "JUDGE_RATE_LIMIT" or (code == "JUDGE_UNAVAILABLE" and retry_after_s is not None)
         self.again, self.ends_judging, self.sent, self.billed = again, ends_judging, sent, billed
+
+
+@asynccontextmanager
+async def answered_within(timeout_s: float, model: str, api_base: str | None = None) -> AsyncIterator[None]:
+    """Inside, a model is asked, and answers in time.
+
+    Raises:
+        ProviderError: it does not, or anything else goes wrong.
+    """
+    try:
+        async with asyncio.timeout(timeout_s):
+            yield
+    except TimeoutError:
+        message = f"{model} did not answer within {timeout_s:.3g} s"
+        raise ProviderError(message, code="JUDGE_TIMEOUT", again=True, billed=True) from None
+    except ProviderError:
+        raise
+    except Exception as error:
+        raise provider_error(error, model, api_base) from error
 
 
 def provider_error(error: Exception, model: str, api_base: str | None = None) -> ProviderError:

@@ -12,7 +12,7 @@ from typing import Any
 from eval_skills.core.config.judging import JudgeOptions
 from eval_skills.core.errors import InputError
 from eval_skills.scorers.judging.budget import RunLimits
-from eval_skills.scorers.judging.errors import ProviderError, provider_error
+from eval_skills.scorers.judging.errors import ProviderError, answered_within
 from eval_skills.scorers.judging.judge import Judge
 from eval_skills.scorers.judging.model import JudgeModel
 from eval_skills.scorers.judging.provider import Form, ModelCall, ModelReply, Transport
@@ -56,16 +56,8 @@ def given_judge(judge: object, model: str | None, options: JudgeOptions) -> Judg
     asked = GivenModel(name=named, timeout_s=llm.timeout_ms / 1000, input_price=llm.input_price, output_price=llm.output_price)
 
     async def complete(call: ModelCall, timeout_s: float) -> ModelReply:
-        try:
-            async with asyncio.timeout(timeout_s):
-                return await ask(judge, call)
-        except TimeoutError:
-            message = f"{call.model} did not answer within {timeout_s:.3g} s"
-            raise ProviderError(message, code="JUDGE_TIMEOUT", again=True, billed=True) from None
-        except ProviderError:
-            raise
-        except Exception as error:
-            raise provider_error(error, call.model) from error
+        async with answered_within(timeout_s, call.model):
+            return await ask(judge, call)
 
     limits = RunLimits(options.model_copy(update={"no_judge_cache": True}))
     return Judge(limits, asked, Transport(complete, lambda: None))

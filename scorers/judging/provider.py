@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any, ClassVar, Literal
 
 from eval_skills.core.llm import ANY_KEY, load, load_with_openai
-from eval_skills.scorers.judging.errors import ProviderError, provider_error
+from eval_skills.scorers.judging.errors import ProviderError, answered_within
 from eval_skills.scorers.judging.prompt import Message
 
 Form = Literal["schema", "object", "text"]
@@ -132,14 +132,8 @@ async def embed(call: EmbeddingCall, timeout_s: float) -> ModelReply:
 async def _answered(
     ask: Callable[..., Awaitable[Any]], call: ModelCall | EmbeddingCall, arguments: dict[str, Any], timeout_s: float
 ) -> Any:
-    try:
-        async with asyncio.timeout(timeout_s):
-            return await ask(**arguments, timeout=timeout_s, max_retries=0, drop_params=True)
-    except TimeoutError:
-        message = f"{call.model} did not answer within {timeout_s:.3g} s"
-        raise ProviderError(message, code="JUDGE_TIMEOUT", again=True, billed=True) from None
-    except Exception as error:
-        raise provider_error(error, call.model, call.api_base) from error
+    async with answered_within(timeout_s, call.model, call.api_base):
+        return await ask(**arguments, timeout=timeout_s, max_retries=0, drop_params=True)
 
 
 def list_price(model: str, prompt_tokens: int, completion_tokens: int) -> float | None:
