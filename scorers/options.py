@@ -51,6 +51,19 @@ IGNORE_EXPECTED_VALUE = frozenset(
 """Scorers that get the task and do not look at ``expectedOutput.value``."""
 
 
+def reference_answer(given: Any, task: EvalTask) -> Any:
+    """What judges are shown as the right answer: the one that was `given` as their option, else ``expectedOutput.value``.
+
+    None where there is neither.
+
+    Raises:
+        InputError: there are both.
+    """
+    if given is not None and task.expected_value is not None:
+        raise InputError("given in evaluator and as expectedOutput.value; keep one", path="reference")
+    return task.expected_value if given is None else given
+
+
 @dataclass(frozen=True, slots=True)
 class Option:
     """One parameter of a scorer that a benchmark may write."""

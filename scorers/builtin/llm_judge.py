@@ -13,7 +13,7 @@ from eval_skills.core.models.base import Rate
 from eval_skills.scorers.answer import text_of, unwrapped
 from eval_skills.scorers.judging.grading import Grade, GradedVotes, Grading
 from eval_skills.scorers.judging.prompt import Material, Question, criteria_of
-from eval_skills.scorers.options import PanelOptions
+from eval_skills.scorers.options import PanelOptions, reference_answer
 from eval_skills.scorers.registry import scorer
 from eval_skills.scorers.score import EMPTY_ANSWER, Score
 
@@ -77,8 +77,7 @@ class LlmJudge(PanelOptions):
         PanelOptions.__post_init__(self)  # super() knows no class with slots
         object.__setattr__(self, "_grading", Grading.of(self.scale, self.choices))
         object.__setattr__(self, "_instructions", _instructions(self.criteria, self.judge_prompt))
-        if self.reference is not None and self.task.expected_value is not None:
-            raise InputError("given in evaluator and as expectedOutput.value; keep one", path="reference")
+        reference_answer(self.reference, self.task)
 
     @property
     def version(self) -> str:
@@ -104,7 +103,7 @@ class LlmJudge(PanelOptions):
         materials = [Material.of_task(self.task), Material.of("answer", answer)]
         if files:
             materials.append(Material.of(FILES, [_shown(file) for file in files[:_MAX_FILES]]))
-        if (reference := self.task.expected_value if self.reference is None else self.reference) is not None:
+        if (reference := reference_answer(self.reference, self.task)) is not None:
             materials.insert(1, Material.of("reference answer", reference))
         return Question(
             role=_ROLE,

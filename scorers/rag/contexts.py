@@ -15,6 +15,7 @@ from eval_skills.scorers.answer import text_of, unwrapped
 from eval_skills.scorers.claims.evidence import parsed_json
 from eval_skills.scorers.judging.panel import Voter
 from eval_skills.scorers.judging.prompt import Material
+from eval_skills.scorers.options import reference_answer
 from eval_skills.scorers.settings import ScoringSettings
 
 KEY = "contexts"
@@ -95,8 +96,6 @@ class WithReference(RetrievalJudge):
     reference: Any = None
 
     def __post_init__(self) -> None:
-        if self.reference is not None and self.task.expected_value is not None:
-            raise InputError("given in evaluator and as expectedOutput.value; keep one", path="reference")
         if not text_of(self.wanted).strip():
             message = "there is no reference answer to hold the contexts against; give it here, or as expectedOutput.value"
             raise InputError(message, path="reference")
@@ -104,7 +103,7 @@ class WithReference(RetrievalJudge):
     @property
     def wanted(self) -> Any:
         """The reference answer."""
-        return self.task.expected_value if self.reference is None else self.reference
+        return reference_answer(self.reference, self.task)
 
 
 def answer_of(response: SkillResponse) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
-from eval_skills.core.errors import InputError, JudgeError
+from eval_skills.core.errors import JudgeError
 from eval_skills.core.fingerprint import digest_of_json
 from eval_skills.core.models import EvalTask, SkillResponse
 from eval_skills.core.models.base import Rate, Text
@@ -18,7 +18,7 @@ from eval_skills.scorers.judging.grading import truncation_remarks
 from eval_skills.scorers.judging.judges import together
 from eval_skills.scorers.judging.panel import Voter, Votes
 from eval_skills.scorers.judging.prompt import Material, criteria_of
-from eval_skills.scorers.options import PanelOptions
+from eval_skills.scorers.options import PanelOptions, reference_answer
 from eval_skills.scorers.registry import scorer
 from eval_skills.scorers.rubric.definition import NOT_JUDGED, TOLERANCE, Rubric, RubricDimension, rubric_of
 from eval_skills.scorers.rubric.questions import VERSION, rubric_question, verdicts_in
@@ -92,8 +92,7 @@ class RubricScorer(PanelOptions):
             rubric = rubric.model_copy(update={"pass_at": self.threshold})
         object.__setattr__(self, "_rubric", rubric)
         criteria_of(self.criteria)
-        if self.reference is not None and self.task.expected_value is not None:
-            raise InputError("given in evaluator and as expectedOutput.value; keep one", path="reference")
+        reference_answer(self.reference, self.task)
 
     @property
     def version(self) -> str:
@@ -182,7 +181,7 @@ class RubricScorer(PanelOptions):
 
     @property
     def _reference(self) -> Any:
-        return self.task.expected_value if self.reference is None else self.reference
+        return reference_answer(self.reference, self.task)
 
     def _facts(self, results: list[DimensionResult]) -> dict[str, Any]:
         weights = {name: each.weight for name, each in self._rubric.dimensions.items()}
