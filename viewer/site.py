@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 
 from eval_skills.core import viewer_pages as names
+from eval_skills.core.models.task import TRIGGER_QUERIES
 from eval_skills.core.text import excerpt
 from eval_skills.core.viewer_pages import NoSuchPageError
 from eval_skills.reporting.html.navigation import Navigation
@@ -97,7 +98,7 @@ class Site:
         there = self.store.tables.files("items", self.chosen)
         rows = self.store.tables.rows("reports", ["run_id", "benchmark_id", "effect_arm"], list(there))
         effects = {row["run_id"] for row in rows if row["effect_arm"] is not None}
-        triggers = Counter(row["run_id"] for row in rows if row["benchmark_id"] == "triggers")
+        triggers = Counter(row["run_id"] for row in rows if row["benchmark_id"] == TRIGGER_QUERIES)
         alone = (run_id for run_id, agents in triggers.items() if agents == 1)
         return [*map(names.effect_page, sorted(effects)), *map(names.triggers_page, sorted(alone))]
 

@@ -143,6 +143,10 @@ OWN_TESTS = "own-tests"
 """The id of the benchmark that asks every skill its own tests. Its skills have no task in common, so they are not ranked."""
 
 
+TRIGGER_QUERIES = "triggers"
+"""The id of the benchmark that asks an agent queries, to see whether it loads an Agent Skill."""
+
+
 class Benchmark(Model):
     """A set of tasks. `subject` says what is judged: the skill's answers (`call`), its own folder (`package`), or the
     ``SKILL.md`` in it with all that lies beside it (`agent-skill`).

@@ -14,6 +14,7 @@ from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.fingerprint import digest_of_json
 from eval_skills.core.models import Benchmark, SkillCompletionReport
 from eval_skills.core.models.base import Model
+from eval_skills.core.models.task import TRIGGER_QUERIES
 from eval_skills.core.store import Store
 from eval_skills.core.store.files import PRIVATE, write_whole
 from eval_skills.core.store.manifest import TRIGGERS
@@ -115,7 +116,7 @@ def _benchmark(name: str, queries: Sequence[Query]) -> Benchmark:
         }
         for each in queries
     ]
-    document = {"id": "triggers", "name": f"Triggers of {name}", "version": "1.0.0", "tasks": tasks}
+    document = {"id": TRIGGER_QUERIES, "name": f"Triggers of {name}", "version": "1.0.0", "tasks": tasks}
     return Benchmark.model_validate(document)
 
 

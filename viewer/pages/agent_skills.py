@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from eval_skills.core.errors import UsageError
+from eval_skills.core.models.task import TRIGGER_QUERIES
 from eval_skills.core.viewer_pages import NoSuchPageError, effect_page, run_page, triggers_page
 from eval_skills.engine.skill_effect.experiment import stored_effect
 from eval_skills.engine.stored_runs.reports import NoItemsError
@@ -51,8 +52,8 @@ TRIGGERS = Table(
     title="Whether they were loaded when they should",
     sql=f"""
         SELECT run_id, {BEGAN} AS began, skill_id, completion_rate, ci_lower, ci_upper, tasks, items
-        FROM {KNOWN_REPORTS} WHERE benchmark_id = 'triggers' {{chosen}} ORDER BY run_id DESC
-    """,  # noqa: S608 - a constant
+        FROM {KNOWN_REPORTS} WHERE benchmark_id = '{TRIGGER_QUERIES}' {{chosen}} ORDER BY run_id DESC
+    """,  # noqa: S608 - constants
     columns=(
         Column(title="Agent", of=("skill_id",), link=lambda row: triggers_page(row["run_id"]), is_facet=True),
         Column(title="Asked (UTC)", of=("began",), kind="moment"),
