@@ -14,12 +14,12 @@ from eval_skills.adapters.python.object_skill import ObjectSkill
 from eval_skills.api.evaluators import OwnEvaluators
 from eval_skills.api.inputs import SkillLike, TasksLike, read_skills, read_tasks
 from eval_skills.api.options import (
-    NEEDS_PREFECT,
     EvaluateOptions,
     check_resume,
     evaluate_request,
     in_python,
     python_words,
+    refuse_without_prefect,
     store_path,
 )
 from eval_skills.api.result import EvaluationResult
@@ -141,9 +141,8 @@ class _Asked:
 
 
 def _asked(skills: Any, tasks: Any, store: Any, options: Mapping[str, Any], *, prefect: bool) -> _Asked:
-    unfit = next((name for name in NEEDS_PREFECT if name in options), None)
-    if unfit and not prefect:
-        raise UsageError(f"{unfit} is about the Prefect task runs of an evaluation; add prefect=True, or leave it out")
+    if not prefect:
+        refuse_without_prefect(options)
     check_resume(options, store)
     own = OwnEvaluators()
     options = own.in_options(options)

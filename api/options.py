@@ -171,6 +171,12 @@ def store_path(store: str | os.PathLike[str] | Store) -> str:
 _STORE = "give a path or a Store, or None to keep nothing"
 
 
+def refuse_without_prefect(options: Mapping[str, Any]) -> None:
+    """Refuse, with a UsageError, what only says something of Prefect task runs."""
+    if (unfit := next((name for name in NEEDS_PREFECT if name in options), None)) is not None:
+        raise UsageError(f"{unfit} is about the Prefect task runs of an evaluation; add prefect=True, or leave it out")
+
+
 def check_resume(options: Mapping[str, Any], store: object) -> None:
     """Refuse, with a UsageError, a `resume` that names no run, or that has no store to find one in."""
     run = options.get("resume")

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Unpack
 from eval_skills.api.evaluators import OwnEvaluators
 from eval_skills.api.inputs import TasksLike, read_tasks
 from eval_skills.api.options import (
-    NEEDS_PREFECT,
     EvaluateOptions,
     as_read,
     check_resume,
@@ -20,6 +19,7 @@ from eval_skills.api.options import (
     in_python,
     path_given,
     python_words,
+    refuse_without_prefect,
     store_path,
 )
 from eval_skills.api.result import EvaluationResult, write
@@ -222,8 +222,8 @@ _FOLDERS = "give the folder of an Agent Skill, or several"
 def _refuse(options: Mapping[str, Any], *, prefect: bool) -> None:
     if (unequal := next((name for name in OF_ONE_SKILL if name in options), None)) is not None:
         raise UsageError(f"{unequal} is not an option of skill_effect: all arms are asked as often as runs says")
-    if not prefect and (unfit := next((name for name in NEEDS_PREFECT if name in options), None)) is not None:
-        raise UsageError(f"{unfit} is about the Prefect task runs of an evaluation; add prefect=True, or leave it out")
+    if not prefect:
+        refuse_without_prefect(options)
 
 
 @contextmanager
