@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 QUANTILES = {"0.5": "p50_ms", "0.95": "p95_ms", "0.99": "p99_ms"}
-STATUSES = ("pass", "fail", "error", "timeout")
 _COUNTS = {"pass": "passed_items", "fail": "failed_items", "error": "error_items", "timeout": "timeout_items"}
 _REPORT = (
     "run_id", "skill_id", "skill_version", "benchmark_id", "origin", *COMPLETION,
@@ -125,8 +124,8 @@ def _of_runs(store: Store) -> Iterator[Metric]:
     for row in sorted(last, key=itemgetter("benchmark_id", "skill_id", "skill_version")):
         names = [row["benchmark_id"], row["skill_id"], row["skill_version"]]
         _add(completion, names, known_completion(row))
-        for status in STATUSES:
-            _add(items, [*names, status], row[_COUNTS[status]])
+        for status, column in _COUNTS.items():
+            _add(items, [*names, status], row[column])
         for kind, count in sorted(kinds[row["run_id"], row["skill_id"], row["skill_version"]].items()):
             _add(errors, [*names, kind], count)
         for quantile, column in QUANTILES.items():

@@ -8,7 +8,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from eval_skills.core.models import SkillCompletionReport, TaskResult
-from eval_skills.core.models.result import FORBIDDEN_TOOL_CALLED
+from eval_skills.core.models.result import ERROR_STATUSES, FORBIDDEN_TOOL_CALLED
 from eval_skills.core.text import plural
 from eval_skills.reporting.context import ReportContext, ranked
 from eval_skills.reporting.escape import excerpt
@@ -59,7 +59,7 @@ def _suite(report: SkillCompletionReport, row: Row) -> ElementTree.Element:
             name=report.skill_key,
             tests=max(1, len(items)),
             failures=sum(item.status == "fail" for item in items),
-            errors=sum(item.status in ("error", "timeout") for item in items),
+            errors=sum(item.status in ERROR_STATUSES for item in items),
             skipped=0 if items else 1,
             time=_seconds(sum(known)) if known else None,
             timestamp=report.timestamp.isoformat(),

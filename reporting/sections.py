@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from eval_skills.core.models import SkillCompletionReport, TaskResult
 from eval_skills.core.models.report import is_missing
 from eval_skills.core.models.response import ToolCall
-from eval_skills.core.models.result import FORBIDDEN_TOOL_CALLED, Reason, TurnResult
+from eval_skills.core.models.result import ERROR_STATUSES, FORBIDDEN_TOOL_CALLED, Reason, TurnResult
 from eval_skills.core.text import plural
 from eval_skills.reporting.escape import excerpt
 
@@ -57,7 +57,7 @@ def errors_by_kind(report: SkillCompletionReport) -> list[ErrorKindCount]:
     """The items with status `error` or `timeout` by kind, most frequent first; a kind that is not known is the status."""
     kinds: dict[str, list[TaskResult]] = {}
     for item in report.task_results:
-        if item.status in ("error", "timeout"):
+        if item.status in ERROR_STATUSES:
             kinds.setdefault(item.error_kind or item.status, []).append(item)
     counts = [
         ErrorKindCount(kind, len(items), _first_message(items), len({item.error_message for item in items}))

@@ -18,6 +18,7 @@ from time import monotonic
 from prefect.logging import get_run_logger
 
 from eval_skills.core.models import ItemResult
+from eval_skills.core.models.result import STATUSES
 from eval_skills.core.rate_limits.services import Throttled
 from eval_skills.core.redaction import Redaction
 from eval_skills.core.text import first_of, one_line, plural
@@ -165,7 +166,7 @@ class RunLog(NullObserver):
 
     def _progress(self) -> str | None:
         with self._lock:
-            done = self._before + sum(self._counts[each] for each in ("pass", "fail", "error", "timeout"))
+            done = self._before + sum(self._counts[each] for each in STATUSES)
             step = PROGRESS_STEPS * done // self._total
             if step <= self._step:
                 return None

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from eval_skills.core.errors import RunError, UsageError
-from eval_skills.core.models.result import item_key_of
+from eval_skills.core.models.result import ERROR_STATUSES, item_key_of
 from eval_skills.core.store.files import is_locked
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class WatchedRun:
             planned=planned,
             passed=sum(item["status"] == "pass" for item in items),
             failed=sum(item["status"] == "fail" for item in items),
-            errors=sum(item["status"] in ("error", "timeout") for item in items),
+            errors=sum(item["status"] in ERROR_STATUSES for item in items),
             rate=rate,
             left_s=left,
             cost_usd=None if None in costs else sum(costs),

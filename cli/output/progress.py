@@ -25,6 +25,7 @@ from rich.progress import (
 
 from eval_skills.cli.context import current, printable
 from eval_skills.core.models import ItemResult
+from eval_skills.core.models.result import STATUSES
 from eval_skills.core.rate_limits.services import Throttled
 from eval_skills.core.text import plural
 from eval_skills.engine.evaluation.observer import NullObserver
@@ -229,7 +230,7 @@ class LiveDisplay(NullObserver):
 
     def _done(self) -> int:
         before = self._plan.finished if self._plan else 0
-        return before + sum(self._counts[status] for status in ("pass", "fail", "error", "timeout"))
+        return before + sum(self._counts[status] for status in STATUSES)
 
     def _before(self) -> str:
         """Of a resumed run only what came since is counted by status."""

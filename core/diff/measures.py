@@ -17,6 +17,7 @@ from eval_skills.core.diff.model import DiffRow, Metric, ReportDiff, SkillDiff
 from eval_skills.core.diff.tasks import TaskPairs
 from eval_skills.core.models import TaskResult
 from eval_skills.core.models.report import is_missing
+from eval_skills.core.models.result import ERROR_STATUSES
 from eval_skills.core.statistics.paired import holm, sign_flip_test
 from eval_skills.core.statistics.rates import FloatArray
 
@@ -45,7 +46,7 @@ def _score(run: TaskResult) -> float | None:
 
 
 _SAME = 1e-12
-ERRORS = Measure("errorRate", lambda run: float(run.status in {"error", "timeout"}), by_ratio=False)
+ERRORS = Measure("errorRate", lambda run: float(run.status in ERROR_STATUSES), by_ratio=False)
 MEASURES = (
     Measure("latencyMs", latency_of, by_ratio=True, may_be_nothing=False),
     Measure("costUsd", lambda run: run.cost_usd, by_ratio=True),

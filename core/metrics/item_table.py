@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from eval_skills.core.errors import InputError
+from eval_skills.core.models.result import STATUSES
 from eval_skills.core.statistics.rates import FloatArray, IntArray
 from eval_skills.core.text import nearest, skill_key
 
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 REQUIRED = ("skill_id", "skill_version", "task_id", "run_index", "status", "score", "latency_ms")
-STATUSES = ("pass", "fail", "error", "timeout")
 PASS, FAIL, ERROR, TIMEOUT = range(len(STATUSES))
 _SLOTS_PER_ITEM = 8
 

@@ -14,9 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from eval_skills.core.documents.loading import validate
-from eval_skills.core.metrics.item_table import ERROR, FAIL, PASS, STATUSES, TIMEOUT, ItemTable
+from eval_skills.core.metrics.item_table import ERROR, FAIL, PASS, TIMEOUT, ItemTable
 from eval_skills.core.models import Benchmark, ConfidenceInterval, EvalTask, StatusCounts, TaskResult, TurnResult
 from eval_skills.core.models.report import MISSING_KINDS, is_missing
+from eval_skills.core.models.result import STATUSES
 from eval_skills.core.statistics.rates import FloatArray, IntArray, completion_interval, mean_over_tasks, pass_at_k, pass_hat_k
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from pydantic import Field
 
@@ -13,6 +13,11 @@ from eval_skills.core.models.response import Simulation, Stopped, ToolCall, Turn
 from eval_skills.core.text import skill_key, skill_key_of
 
 Status = Literal["pass", "fail", "error", "timeout"]
+
+STATUSES: tuple[Status, ...] = get_args(Status)
+
+ERROR_STATUSES: frozenset[Status] = frozenset({"error", "timeout"})
+"""The statuses of items that have no answer which could be scored: what an error rate counts."""
 
 ErrorKind = Literal["skill", "contract", "infra", "scorer", "judge", "simulator", "timeout"]
 """What an error is attributed to: the skill, its answer, the way to it, a scorer, a judging model, the model that plays the

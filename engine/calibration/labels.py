@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from eval_skills.core.errors import InputError
 from eval_skills.core.judging.labels import Label
 from eval_skills.core.models import Benchmark, ItemResult, Reason
+from eval_skills.core.models.result import ERROR_STATUSES
 from eval_skills.core.text import nearest, plural
 from eval_skills.engine.judging.outcome import was_judged
 from eval_skills.scorers.judging.model import JudgeIdentity
@@ -32,7 +33,7 @@ class JudgedLabel:
         cls, label: Label, judge: JudgeIdentity, status: str, reasons: Sequence[Reason], score: float | None, passed: bool
     ) -> JudgedLabel:
         """The label of an answer with this result, to a task that `judge` judges."""
-        if status in ("error", "timeout"):
+        if status in ERROR_STATUSES:
             return cls(label, judge, why="it ended in an error")
         if score is None or not was_judged(status, reasons):
             return cls(label, judge, why="its verdict was known before a model was asked")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Set
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,7 @@ from eval_skills.core.documents.loading import validate_known
 from eval_skills.core.errors import UsageError
 from eval_skills.core.models import Model
 from eval_skills.core.models.base import collection_paused
-from eval_skills.core.models.result import item_key_of
+from eval_skills.core.models.result import ERROR_STATUSES, item_key_of
 from eval_skills.core.store import Manifest, Store
 from eval_skills.core.store.files import RunLock, once_free
 from eval_skills.core.store.newer import newer_remarks
@@ -119,7 +120,7 @@ def rest_of(plan: RunPlan) -> RunPlan:
 def _rest(plan: RunPlan, table: pa.Table) -> RunPlan:
     rows = table.select([*_KEY, "status"]).to_pylist()
     keys = [item_key_of(row) for row in rows]
-    again = {"error", "timeout"} if plan.request.retry_errors else set()
+    again: Set[str] = ERROR_STATUSES if plan.request.retry_errors else frozenset()
     done = {key for key, row in zip(keys, rows, strict=True) if row["status"] not in again}
     left = plan.narrowed([item for item in plan.items if item.key not in done])
     if not again:

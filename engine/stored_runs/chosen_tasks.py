@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from eval_skills.core.config.options import TaskChoice
 from eval_skills.core.errors import UsageError
+from eval_skills.core.models.result import ERROR_STATUSES
 from eval_skills.core.store import Store
 from eval_skills.core.text import plural, skill_key_of
 from eval_skills.engine.stored_runs.run_ids import resolve_run_id
@@ -15,7 +16,7 @@ Request = TypeVar("Request", bound=TaskChoice)
 
 _HOW: Mapping[str, tuple[Callable[[set[str]], bool], str]] = {
     "failed": (lambda ends: "fail" in ends, "failed"),
-    "errors": (lambda ends: bool(ends & {"error", "timeout"}), "had an error or a timeout"),
+    "errors": (lambda ends: bool(ends & ERROR_STATUSES), "had an error or a timeout"),
     "flaky": (lambda ends: "pass" in ends and len(ends) > 1, "passed in one run and not in another"),
 }
 """By the word before the colon: whether a task is meant, by how its runs by one skill ended, and that in words."""

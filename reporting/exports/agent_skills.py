@@ -15,9 +15,10 @@ from eval_skills.agent_skills.workspaces.layout import CONFIGURATIONS, METADATA_
 from eval_skills.agent_skills.workspaces.timing import TIMING_FILE, timing_of
 from eval_skills.core.errors import UsageError
 from eval_skills.core.models import EvalTask, SkillCompletionReport, TaskResult, WorkspaceFile
+from eval_skills.core.models.result import ERROR_STATUSES
 from eval_skills.core.text import first_of, plural
 from eval_skills.reporting.context import ReportContext
-from eval_skills.reporting.exports.items import ERRORS, text, wanted, why, with_items
+from eval_skills.reporting.exports.items import text, wanted, why, with_items
 
 PART = "assertion-"
 """What the names of evaluators begin with that stand for assertions; a number follows, from 1."""
@@ -115,12 +116,12 @@ def _measured(item: TaskResult, task: EvalTask | None, number: int, name: str, c
         eval_name=name,
         configuration=configuration,
         number=item.run_index + 1,
-        assertions=() if item.status in ERRORS else tuple(_assertions(item, task)),
+        assertions=() if item.status in ERROR_STATUSES else tuple(_assertions(item, task)),
         seconds=None if item.latency_ms is None else round(item.latency_ms / 1000, 3),
         tokens=tokens,
         tool_calls=None if calls is None else len(calls),
         errors=None if calls is None else sum(call.error is not None for call in calls),
-        notes=(why(item),) if item.status in ERRORS and why(item) else (),
+        notes=(why(item),) if item.status in ERROR_STATUSES and why(item) else (),
     )
 
 
@@ -165,8 +166,8 @@ def _of_run(run: MeasuredRun, item: TaskResult, folder: str, left: Sequence[Work
         grading = grading_of(run.assertions, tool_calls=run.tool_calls, steps=None, errors=run.errors, timing=timing)
         yield f"{folder}/{GRADING_FILE}", _bytes(grading)
     outputs = dict(_outputs(left))
-    name = ERROR if item.status in ERRORS else ANSWER
-    said = why(item) if item.status in ERRORS else text(item.output)
+    name = ERROR if item.status in ERROR_STATUSES else ANSWER
+    said = why(item) if item.status in ERROR_STATUSES else text(item.output)
     outputs[_free(name, outputs)] = said.encode("utf-8", "backslashreplace")
     yield from ((f"{folder}/{OUTPUTS}/{path}", content) for path, content in outputs.items())
 

@@ -8,10 +8,10 @@ from typing import Any
 
 from eval_skills.core.models import SkillCompletionReport, TaskResult
 from eval_skills.core.models.response import ToolCall
-from eval_skills.core.models.result import FORBIDDEN_TOOL_CALLED
+from eval_skills.core.models.result import ERROR_STATUSES, FORBIDDEN_TOOL_CALLED
 from eval_skills.core.text import encodable
 from eval_skills.reporting.context import ReportContext, ranked
-from eval_skills.reporting.exports.items import ERRORS, arguments_of, ended, exchanges, text, why, with_items
+from eval_skills.reporting.exports.items import arguments_of, ended, exchanges, text, why, with_items
 
 _OF_COST, _OF_LATENCY = frozenset({"COST_ABOVE_MAX", "COST_UNKNOWN"}), frozenset({"LATENCY_ABOVE_MAX", "LATENCY_UNKNOWN"})
 """The reasons of items that failed by a limit."""
@@ -38,7 +38,7 @@ def _result(report: SkillCompletionReport, item: TaskResult, context: ReportCont
     calls, said = [call for each in exchanges(item) for call in each.calls], why(item)
     cost, latency, score = item.cost_usd or 0.0, item.latency_ms or 0.0, item.score or 0.0
     quality = item.dimensions.get("output_quality", score)
-    failed = item.status in ERRORS
+    failed = item.status in ERROR_STATUSES
     started = item.started_at or context.created_utc
     forbidden = [reason.message for reason in item.reasons if reason.code == FORBIDDEN_TOOL_CALLED]
     codes = {reason.code for reason in item.reasons if not reason.informational}

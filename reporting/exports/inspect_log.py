@@ -9,9 +9,10 @@ from statistics import fmean, stdev
 from typing import Any
 
 from eval_skills.core.models import SkillCompletionReport, TaskResult
+from eval_skills.core.models.result import ERROR_STATUSES
 from eval_skills.core.text import encodable
 from eval_skills.reporting.context import ReportContext
-from eval_skills.reporting.exports.items import ERRORS, arguments_of, ended, exchanges, text, the_one, wanted, was_answered, why
+from eval_skills.reporting.exports.items import arguments_of, ended, exchanges, text, the_one, wanted, was_answered, why
 
 SCORER = "eval_skills"
 _VERDICT = {"pass": "C", "fail": "I"}
@@ -35,7 +36,7 @@ def render(reports: Sequence[SkillCompletionReport], context: ReportContext) -> 
     items = report.task_results
     created = context.created_utc.isoformat(timespec="seconds")
     tasks = list(dict.fromkeys(item.task_id for item in items))
-    scored = [item for item in items if item.status not in ERRORS]
+    scored = [item for item in items if item.status not in ERROR_STATUSES]
     reduced = _reduced(scored)
     log = {
         "version": 2,
@@ -136,7 +137,7 @@ def _sample(report: SkillCompletionReport, item: TaskResult) -> dict[str, Any]:
         sample["completed_at"] = end.isoformat()
     if item.latency_ms is not None:
         sample["total_time"] = item.latency_ms / 1000
-    if item.status in ERRORS:
+    if item.status in ERROR_STATUSES:
         sample["error"] = {"message": why(item), "traceback": "", "traceback_ansi": ""}
     return sample
 
@@ -158,7 +159,7 @@ def _messages(item: TaskResult) -> Iterator[dict[str, Any]]:
 
 
 def _scores(item: TaskResult, answer: str) -> dict[str, Any]:
-    if item.status in ERRORS:
+    if item.status in ERROR_STATUSES:
         return {}
     details = {"score": item.score, "dimensions": item.dimensions, "scorer": item.scorer}
     return {SCORER: {"value": _VERDICT[item.status], "answer": answer, "explanation": why(item) or None, "metadata": details}}

@@ -10,18 +10,15 @@ from typing import Any
 from eval_skills.core.errors import UsageError
 from eval_skills.core.models import SkillCompletionReport, TaskResult
 from eval_skills.core.models.response import ToolCall
-from eval_skills.core.models.result import Reason, TurnResult
+from eval_skills.core.models.result import ERROR_STATUSES, Reason, TurnResult
 from eval_skills.reporting.escape import json_text
-
-ERRORS = ("error", "timeout")
-"""Statuses of items that no answer could be scored of."""
 
 
 def was_answered(item: TaskResult) -> bool:
     """Whether there was an answer that was judged. An item that called a forbidden tool and then ended in an error has failed
     without one.
     """
-    return item.status not in ERRORS and item.error_kind is None
+    return item.status not in ERROR_STATUSES and item.error_kind is None
 
 
 def the_one(reports: Sequence[SkillCompletionReport], tool: str) -> SkillCompletionReport:

@@ -8,10 +8,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from eval_skills.core.models import SkillCompletionReport, TaskResult
+from eval_skills.core.models.result import ERROR_STATUSES
 from eval_skills.core.text import encodable
 from eval_skills.reporting.context import ReportContext, ranked
 from eval_skills.reporting.escape import csv_cell
-from eval_skills.reporting.exports.items import ERRORS, text, wanted, why, with_items
+from eval_skills.reporting.exports.items import text, wanted, why, with_items
 
 COLUMNS = ("run_id", "key", "score", "value", "comment", "skill", "example_id", "repetition", "inputs", "outputs", "reference")
 
@@ -44,8 +45,8 @@ def _rows(report: SkillCompletionReport, item: TaskResult, context: ReportContex
 
 
 def _scores(item: TaskResult) -> Iterator[tuple[str, float | None]]:
-    yield "passed", None if item.status in ERRORS else float(item.passed)
-    if item.status in ERRORS:
+    yield "passed", None if item.status in ERROR_STATUSES else float(item.passed)
+    if item.status in ERROR_STATUSES:
         return
     if item.score is not None:
         yield "score", item.score

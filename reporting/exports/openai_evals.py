@@ -9,9 +9,10 @@ from statistics import fmean
 from typing import Any
 
 from eval_skills.core.models import SkillCompletionReport, TaskResult
+from eval_skills.core.models.result import ERROR_STATUSES
 from eval_skills.core.text import encodable
 from eval_skills.reporting.context import ReportContext
-from eval_skills.reporting.exports.items import ERRORS, exchanges, text, the_one, wanted, why
+from eval_skills.reporting.exports.items import exchanges, text, the_one, wanted, why
 
 
 def render(reports: Sequence[SkillCompletionReport], context: ReportContext) -> str:
@@ -55,7 +56,7 @@ def _lines(report: SkillCompletionReport, context: ReportContext) -> Iterator[di
 
 
 def _final(items: Sequence[TaskResult]) -> dict[str, Any]:
-    matched = [item for item in items if item.status not in ERRORS]
+    matched = [item for item in items if item.status not in ERROR_STATUSES]
     return {
         "accuracy": fmean(item.passed for item in matched) if matched else None,
         "partial_score": fmean(item.score or 0.0 for item in matched) if matched else None,
@@ -67,7 +68,7 @@ def _events(item: TaskResult) -> Iterator[tuple[str, dict[str, Any]]]:
     for each in exchanges(item):
         if each.answered:
             yield "sampling", {"prompt": text(each.prompt), "sampled": [text(each.answer)]}
-    if item.status in ERRORS:
+    if item.status in ERROR_STATUSES:
         yield "error", {"type": item.error_kind or item.status, "message": item.error_message}
         return
     judged = {"correct": item.passed, "expected": wanted(item), "picked": item.output, "sampled": text(item.output)}

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from eval_skills.core.models import SkillCompletionReport, TaskResult
+from eval_skills.core.models.result import ERROR_STATUSES
 from eval_skills.core.text import encodable
 from eval_skills.reporting.context import ReportContext, ranked
-from eval_skills.reporting.exports.items import ERRORS, text, why, with_items
+from eval_skills.reporting.exports.items import text, why, with_items
 
 PROMPT = "{{input}}"
 _PASSED, _WRONG, _ERROR = 0, 1, 2
@@ -61,7 +62,7 @@ def render(reports: Sequence[SkillCompletionReport], context: ReportContext) -> 
 def _result(report: SkillCompletionReport, prompt: int, item: TaskResult, test: int) -> dict[str, Any]:
     variables = item.input if isinstance(item.input, dict) else {"input": item.input}
     graded = {"pass": item.passed, "score": item.score or 0, "reason": why(item), "namedScores": item.dimensions}
-    error = why(item) if item.status in ERRORS else None
+    error = why(item) if item.status in ERROR_STATUSES else None
     shown = text(item.input)
     return {
         "id": f"{report.skill_key}/{item.name}",
@@ -113,7 +114,7 @@ def _counts(items: Sequence[TaskResult]) -> dict[str, int]:
     return {
         "successes": sum(item.passed for item in items),
         "failures": sum(item.status == "fail" for item in items),
-        "errors": sum(item.status in ERRORS for item in items),
+        "errors": sum(item.status in ERROR_STATUSES for item in items),
     }
 
 
