@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
+from shlex import quote
 from threading import Lock
 from time import monotonic
 
@@ -157,7 +158,7 @@ class RunLog(NullObserver):
     def _where(self) -> str:
         if self._plan is None:
             return "see its report"
-        return f"one of them whole: eval-skills show {self._plan.run_id} SKILL TASK --store {self._plan.store.path}"
+        return f"one of them whole: eval-skills show {self._plan.run_id} SKILL TASK --store {quote(self._plan.store.path)}"
 
     def _counted(self, name: str) -> int:
         with self._lock:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from eval_skills.core.redaction import Redaction
+from eval_skills.core.store import Store
 from eval_skills.engine.evaluation.in_process import evaluate_in_process
 from eval_skills.engine.evaluation.observer import NullObserver
 from eval_skills.tasks.run_log import LINE_CHARS, MAX_LINES, FlowRunLog, RunLog, log_conclusion
@@ -99,3 +102,15 @@ def test_a_run_that_a_limit_stopped_is_said_with_what_must_be_raised(
         f"stopped at --max-cost 0.25: $0.5000 spent, 1 of 2 items done; raise the limit to continue: "
         f"eval-skills eval --resume {summary.run_id} --store {summary.store} --max-cost USD"
     )
+
+
+def test_a_command_in_the_log_can_be_typed_as_it_stands(
+    make_plan_of: MakePlan, said: Callable[[], list[str]], tmp_path: Path
+) -> None:
+    plan = replace(make_plan_of("ok"), store=Store(tmp_path / "my store"))
+    log = RunLog(FlowRunLog(logger=LOGGER), NullObserver())
+    log.planned(plan)
+    for _ in range(MAX_LINES + 1):
+        log.finished(_result(plan, "ok", status="error", passed=False, error_message="it is gone"))
+    log.end_items()
+    assert said()[-1].endswith(f"SKILL TASK --store '{plan.store.path}'")
