@@ -6,6 +6,7 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from eval_skills.core.config.options import option_of
+from eval_skills.core.store.layout import DEFAULT_ROOT
 from eval_skills.core.text import plural
 from eval_skills.reporting import numbers
 
@@ -31,6 +32,11 @@ def stop_words(reached: ReachedLimit, finished: int, planned: int) -> str:
 
 _RAISED = {"cost limit": " --max-cost USD", "token limit": " --max-tokens N"}
 """What must be said to go on with a run that stopped at a limit of its whole life; it is written to be filled in."""
+
+
+def of_store(store: str) -> str:
+    """`` --store PATH``, for a command about what is in it; empty where that is the store of every command."""
+    return "" if store == DEFAULT_ROOT else f" --store {quote(store)}"
 
 
 def resume_words(run_id: str, store: str, stopped: str | None = None, command: str = "eval") -> str:

@@ -107,9 +107,9 @@ def rescore_command(
 def _show(plan: Rescoring, document: DiffDocument, failed: list[ItemResult], *, force: bool) -> None:
     from eval_skills.cli.output.diff import show_diff
     from eval_skills.engine.definition.scoring import judges_of
-    from eval_skills.engine.judging.outcome import failed_judging, judging_lines
+    from eval_skills.engine.judging.outcome import failed_judging, spending_lines
 
-    judging = judging_lines(judges_of(plan.basis.scorings), plan.run_id)
+    judging = list(spending_lines(judges_of(plan.basis.scorings)))
     if failed:
         said = failed_judging([each.error_message or "" for each in failed], len(plan.results))
         same = "the same call without --force" if force else "the same call"

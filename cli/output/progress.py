@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
-from shlex import quote
 from threading import Lock
 from time import monotonic
 from types import TracebackType
@@ -31,6 +30,7 @@ from eval_skills.core.text import plural
 from eval_skills.engine.evaluation.observer import NullObserver
 from eval_skills.engine.evaluation.plan import RunPlan
 from eval_skills.engine.evaluation.rounds import batch_words
+from eval_skills.reporting.stopping import of_store
 
 PLAIN_PERIOD_S = 5.0
 
@@ -223,10 +223,9 @@ class LiveDisplay(NullObserver):
         """What to say after Ctrl-C; `command` is the one that goes on."""
         if self._plan is None:
             return "interrupted before the run began; nothing was written"
-        store = "" if self._plan.request.store == "./eval-store" else f" --store {quote(self._plan.request.store)}"
         of = f" of suite {self._plan.request.provenance.get('suite')}" if self._of_a_night else ""
         done = f"interrupted after {self._done()} of {plural(self._plan.planned, 'item')}{of}"
-        return f"{done}; continue with: eval-skills {command} --resume {self.run_id}{store}"
+        return f"{done}; continue with: eval-skills {command} --resume {self.run_id}{of_store(self._plan.request.store)}"
 
     def _done(self) -> int:
         before = self._plan.finished if self._plan else 0

@@ -27,7 +27,7 @@ from eval_skills.engine.definition.benchmark import (
 )
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.definition.scoring import judges_by_task, judges_of, scoring_digests
-from eval_skills.engine.judging.outcome import QUALITY, failed_judging, going_on, judging_lines, refuse_half_judged
+from eval_skills.engine.judging.outcome import QUALITY, failed_judging, going_on, refuse_half_judged, spending_lines
 from eval_skills.engine.judging.preflight import check_judges_ready
 from eval_skills.engine.stored_runs.reports import recorded_request
 from eval_skills.engine.stored_runs.run_ids import LATEST, resolve_run_id
@@ -108,7 +108,7 @@ def judge_labels(request: CalibrateRequest, labels: Sequence[Label]) -> Labelled
         benchmark_digests(benchmark, folder)["benchmark"],
         [label for label, _ in judged],
         failed=len(failed),
-        remarks=[*remarks, *judging_lines(judges_of(needed), "latest")],
+        remarks=[*remarks, *spending_lines(judges_of(needed))],
     )
 
 

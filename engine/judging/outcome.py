@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from shlex import quote
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from eval_skills.core.errors import RunError, UserError
@@ -17,6 +16,7 @@ from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.definition.scoring import judges_by_task, scoring_digests
 from eval_skills.reporting import numbers
 from eval_skills.reporting.judging import KEY
+from eval_skills.reporting.stopping import of_store
 from eval_skills.scorers import TaskScoring
 from eval_skills.scorers.judging import Judges
 from eval_skills.scorers.judging.budget import Spending
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
 R = TypeVar("R", TaskResult, ItemResult)
 
-DEFAULT_STORE = "./eval-store"
 _SHOWN = 300
 
 
@@ -65,9 +64,14 @@ def going_on(*, no_judge_cache: bool) -> str:
     return "what was judged is in the cache: make the same call again to go on"
 
 
-def judging_lines(judges: Judges | None, run_id: str, store: str = DEFAULT_STORE) -> list[str]:
-    """Lines on requests, tokens and cost of judging in this process; none where no model judges. `store` holds the run."""
-    return [] if judges is None else list(_lines(judges, run_id, store))
+def judging_lines(judges: Judges | None, run_id: str, store: str) -> list[str]:
+    """Lines on requests, tokens and cost of judging in this process, and how to judge what the cost limit left of the run."""
+    lines = list(spending_lines(judges))
+    if judges is not None and judges.budget.refused_judging:
+        again = "" if judges.cache is not None else ", and with it all that --no-judge-cache did not keep"
+        rest = f"judge the rest{again}, {judge_rest(run_id, store)}"
+        lines.append(f"{judges.budget.shortage}, and not everything was judged; {rest}")
+    return lines
 
 
 def unjudged(results: Iterable[R]) -> list[R]:
@@ -91,7 +95,7 @@ def unsimulated(results: Iterable[R]) -> list[R]:
     return [each for each in results if each.error_kind == "simulator"]
 
 
-def unsimulated_lines(results: Sequence[TaskResult], run_id: str, store: str = DEFAULT_STORE) -> list[str]:
+def unsimulated_lines(results: Sequence[TaskResult], run_id: str, store: str) -> list[str]:
     """How many conversations have no end because the model that plays the user failed, and how to have them again."""
     failed = unsimulated(results)
     if not failed:
@@ -101,16 +105,12 @@ def unsimulated_lines(results: Sequence[TaskResult], run_id: str, store: str = D
 
 def have_again(run_id: str, store: str) -> str:
     """How the command line has the conversations of a run again that have no end."""
-    return f"have them again with: eval-skills eval --resume {run_id} --retry-errors{_of_store(store)}"
+    return f"have them again with: eval-skills eval --resume {run_id} --retry-errors{of_store(store)}"
 
 
 def judge_rest(run_id: str, store: str) -> str:
     """How the command line judges what the cost limit left."""
-    return f"without calling a skill again, with: eval-skills rescore {run_id} --max-judge-cost USD{_of_store(store)}"
-
-
-def _of_store(store: str) -> str:
-    return "" if store == DEFAULT_STORE else f" --store {quote(store)}"
+    return f"without calling a skill again, with: eval-skills rescore {run_id} --max-judge-cost USD{of_store(store)}"
 
 
 def failed_users(errors: Sequence[str], total: int) -> str:
@@ -132,8 +132,10 @@ def could_not_be_judged(count: int, total: int, first: str, noun: str) -> str:
     return f"judge: {count:,} of {plural(total, noun)} could not be judged: {one_line(first, _SHOWN)}"
 
 
-def spending_lines(judges: Judges) -> Iterator[str]:
-    """Requests, tokens and cost, those of the check before the run apart, and problems with the cache."""
+def spending_lines(judges: Judges | None) -> Iterator[str]:
+    """Requests, tokens and cost, those of the check before the run apart, and problems with the cache; none without judges."""
+    if judges is None:
+        return
     total, checks, cache = judges.total, judges.checks, judges.cache
     if total.happened:
         before = f"; the check before: {plural(checks.asked, 'request')}, {_amounts(checks)}" if checks.happened else ""
@@ -161,13 +163,6 @@ def reported_line(judges: Judges, reports: Iterable[SkillCompletionReport]) -> s
     for cost in costs:
         reported.add(cost.judge_tokens, cost.judge_cost_usd, cost.judge_requests or 0)
     return f"judging in the reports: {plural(asked, 'request')}, {_amounts(reported)}"
-
-
-def _lines(judges: Judges, run_id: str, store: str) -> Iterator[str]:
-    yield from spending_lines(judges)
-    if judges.budget.refused_judging:
-        again = "" if judges.cache is not None else ", and with it all that --no-judge-cache did not keep"
-        yield (f"{judges.budget.shortage}, and not everything was judged; judge the rest{again}, {judge_rest(run_id, store)}")
 
 
 def item_with_cost_before(result: ItemResult, before: ItemResult | None) -> ItemResult:

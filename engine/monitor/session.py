@@ -18,7 +18,7 @@ from eval_skills.core.store.files import RunLock
 from eval_skills.engine.definition.benchmark import check_judges
 from eval_skills.engine.definition.request import check_folder
 from eval_skills.engine.definition.scoring import judges_of
-from eval_skills.engine.judging.outcome import failed_judging, judging_lines, refuse_half_judged
+from eval_skills.engine.judging.outcome import failed_judging, refuse_half_judged, spending_lines
 from eval_skills.engine.judging.preflight import check_judges_ready
 from eval_skills.engine.monitor.batches import (
     Batch,
@@ -177,7 +177,7 @@ class MonitorSession:
             *cut_remarks(counts),
             *self._judge_remarks,
             *unjudged_remarks(counts),
-            *judging_lines(judges_of(self.task.scorings), self.run_id),
+            *spending_lines(judges_of(self.task.scorings)),
             *left_remarks(reader, self._records, figures),
         ]
         return MonitorSummary(

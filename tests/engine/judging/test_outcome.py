@@ -251,7 +251,7 @@ class TestTheRun:
         assert (result.status, result.scorer, result.prompt_tokens, result.cost_usd) == ("pass", "llm_judge", 3, 0.5)
         assert result.judge_tokens == 120
         assert result.judge_cost_usd == pytest.approx(0.02)
-        assert judging_lines(judges_of(plan.scorings), plan.run_id) == [
+        assert judging_lines(judges_of(plan.scorings), plan.run_id, plan.request.store) == [
             "judging: 1 request, 0 from the cache, 120 tokens, $0.0200"
         ]
 
