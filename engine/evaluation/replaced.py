@@ -66,7 +66,7 @@ class Replaced:
         paid = Spending(then.user_tokens, then.user_cost_usd, then.user_requests)
         if result.user_requests is not None:
             paid.add(result.user_tokens, result.user_cost_usd, result.user_requests)
-        return {"user_requests": paid.asked, "user_tokens": paid.tokens, "user_cost_usd": paid.cost_usd}
+        return paid.fields("user")
 
     def _with_cost_of_judging(self, result: ItemResult) -> ItemResult:
         if not _was_judged(self.result):
