@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from eval_skills.cli.context import current, print_json
-from eval_skills.cli.output.run import NO_LIMIT
+from eval_skills.cli.output.tables import NO_LIMIT
 from eval_skills.core.store import COMPARISON_SCHEMA
 from eval_skills.core.text import skill_key_of
 from eval_skills.reporting import numbers

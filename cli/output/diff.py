@@ -5,11 +5,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Sequence
 
-from rich.table import Table
 from rich.text import Text
 
 from eval_skills.cli.context import current, print_json
-from eval_skills.cli.output.tables import NO_LIMIT, Column, print_table
+from eval_skills.cli.output.tables import NO_LIMIT, Column, bare_table, print_table
 from eval_skills.core.diff.model import Flip, FlipSide, SkillDiff
 from eval_skills.core.text import plural
 from eval_skills.reporting import numbers
@@ -125,7 +124,7 @@ def _show_gate(document: DiffDocument) -> None:
 
 
 def _print_sentences(rows: Iterable[Sequence[str]]) -> None:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
+    table = bare_table(head=False)
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
     for row in rows:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pydantic.alias_generators import to_camel
-from rich.table import Table
 from rich.text import Text
 
 from eval_skills.cli.context import current, print_json, printable
+from eval_skills.cli.output.tables import bare_table
 from eval_skills.core.text import one_line, plural
 from eval_skills.reporting import numbers
 from eval_skills.reporting.judging import estimate_number, estimate_rate, labels_left, position_line
@@ -70,7 +70,7 @@ def _ties(summary: ComparisonSummary) -> str:
 
 def _print_rates(summary: ComparisonSummary) -> None:
     found = summary.figures
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table = bare_table()
     for name in ("", "pairs", "share", "95 % interval"):
         table.add_column(name, justify="left" if not name else "right")
     for name, count, rate in (
@@ -87,7 +87,7 @@ def _print_deciding(summary: ComparisonSummary) -> None:
     rows = [row for row in summary.rows if row["outcome"] in ("a", "b")]
     if not rows:
         return
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table = bare_table()
     for name in ("task that decided", "better", "because"):
         table.add_column(name)
     for row in rows[:DECIDING_SHOWN]:
@@ -137,7 +137,7 @@ def print_panel(summary: ComparisonSummary) -> None:
     """The table of the models, and the mean agreement; nothing where one vote is the verdict."""
     if not summary.members:
         return
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table = bare_table()
     for name in _COLUMNS:
         table.add_column(name, justify="left" if name == "model" else "right")
     for member in summary.members:
@@ -194,7 +194,7 @@ def _show_calibration(calibration: Calibration) -> None:
 
 
 def _print(rows: list[tuple[str, ...]], names: tuple[str, ...]) -> None:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table = bare_table()
     for name in names:
         table.add_column(name, justify="right" if name else "left")
     for row in rows:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from rich.table import Table
 from rich.text import Text
 
 from eval_skills.cli.context import current
+from eval_skills.cli.output.tables import bare_table
 from eval_skills.core.text import plural
 from eval_skills.engine.planning.plan import GateCheck, Plan, PlanRow
 from eval_skills.reporting import numbers
@@ -21,7 +21,7 @@ def show_plan(plan: Plan) -> None:
     if plan.assumed:
         say(f"assumed: {', '.join(plan.assumed)}", style="yellow")
     say("")
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table = bare_table()
     for name in ("tasks", "runs", "items", "power", "", "smallest", "cost", "time", ""):
         table.add_column(name, justify="right" if name else "left")
     for row in plan.rows:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from eval_skills.cli.context import current, print_json
 from eval_skills.cli.output.ranking import error_summary, not_selected, ranking
+from eval_skills.cli.output.tables import NO_LIMIT
 from eval_skills.core.text import first_of, plural
 from eval_skills.reporting.context import ranked
 from eval_skills.reporting.judging import judging_line
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from eval_skills.engine.evaluation.plan import RunPlan
     from eval_skills.engine.evaluation.summary import RunSummary
 
-NO_LIMIT = 10_000
 SKILLS_JUDGED_SHOWN = 20
 SKILLS_NAMED = 20
 """So many skills are named in a line about some of them."""

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich.table import Table
 from rich.text import Text
 
 from eval_skills.cli.context import current
-from eval_skills.cli.output.run import NO_LIMIT, print_experiment
+from eval_skills.cli.output.run import print_experiment
+from eval_skills.cli.output.tables import NO_LIMIT, bare_table
 from eval_skills.core.text import first_of, plural
 from eval_skills.reporting.escape import visible_line
 from eval_skills.reporting.skill_effect.figures import (
@@ -72,7 +72,7 @@ def _show_arms(effect: SkillEffect) -> None:
     for name in LEAST_TELLING_FIRST:
         if _width(rows, columns) > out.width and name in columns:
             columns.remove(name)
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table = bare_table()
     for name in columns:
         table.add_column(name, justify="left" if name == "arm" else "right", no_wrap=True)
     for row in rows:
@@ -90,7 +90,7 @@ def _show_worse(effect: SkillEffect) -> None:
         return
     current().say("")
     current().say(f"{plural(len(tasks), 'task')} got worse with the Agent Skill", style="red")
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table = bare_table()
     table.add_column("task", overflow="fold")
     for each in effect.arms:
         table.add_column(each.arm, justify="right", no_wrap=True)

@@ -15,6 +15,7 @@ from eval_skills.agent_skills.linting.places import shown_path, shown_paths
 from eval_skills.agent_skills.linting.rules import SEVERITIES, SOURCES
 from eval_skills.agent_skills.linting.sarif import sarif
 from eval_skills.cli.context import current, print_json, printable
+from eval_skills.cli.output.tables import bare_table
 from eval_skills.core.text import encodable, plural
 
 STYLES = {"error": "red", "warning": "yellow", "note": "cyan"}
@@ -110,7 +111,7 @@ def _by_source(findings: Sequence[Finding]) -> Iterator[tuple[str, list[Finding]
 
 
 def _table(findings: Iterable[Finding]) -> Table:
-    table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))
+    table = bare_table(head=False)
     table.add_column(justify="right", no_wrap=True, min_width=8)
     table.add_column(no_wrap=True, min_width=7)
     table.add_column(overflow="fold")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from rich.cells import cell_len, set_cell_size
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
 from eval_skills.cli.context import current
@@ -76,6 +77,12 @@ def print_table(columns: Sequence[Column], rows: Iterable[Sequence[str | Text]],
         console.print(line, soft_wrap=True)  # what cannot be narrower is wider than the terminal
     if found.left_out:
         console.print(left_out_note(found.left_out, "with --json"), soft_wrap=True)
+
+
+def bare_table(*, head: bool = True) -> Table:
+    """A table of rich's without lines, whose columns are `GAP` apart, with or without a head: where it is wider than there is
+    room, its texts are folded."""
+    return Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0), show_header=head)
 
 
 def left_out_note(names: Iterable[str], where: str) -> Text:

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich.table import Table
 from rich.text import Text
 
 from eval_skills.cli.context import current, print_json
-from eval_skills.cli.output.run import NO_LIMIT, print_experiment
+from eval_skills.cli.output.run import print_experiment
+from eval_skills.cli.output.tables import NO_LIMIT, bare_table
 from eval_skills.core.text import plural
 from eval_skills.reporting import numbers
 from eval_skills.reporting.diff.figures import verdict_text
@@ -121,7 +121,7 @@ def _document(found: Optimized, kept: Path | None) -> dict[str, Any]:
 
 
 def _print_table(names: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table = bare_table()
     last = len(names) - 1
     for index, name in enumerate(names):  # a narrow terminal folds what is long: the query, and the names of neighbours
         table.add_column(name, overflow="fold", no_wrap=0 < index < last, justify="left" if index < 2 else "right")
