@@ -28,6 +28,11 @@ if TYPE_CHECKING:
 
 PIPE_WIDTH = 120
 
+GATE_FAILED, USAGE, UNFINISHED, INTERRUPTED, TERMINATED = 1, 2, 3, 130, 143
+READER_LEFT = 141
+"""Exit codes; the last as a shell has it for other programs: 0 would say that a gate passed which came after what could not be
+printed."""
+
 
 Command = tuple[str, ...]
 """A command and its subcommands: ``("report", "diff")``."""

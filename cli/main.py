@@ -18,7 +18,7 @@ from functools import cache, partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TextIO
 
-from eval_skills.cli.context import begin, briefly, current, printable
+from eval_skills.cli.context import INTERRUPTED, READER_LEFT, TERMINATED, UNFINISHED, USAGE, begin, briefly, current, printable
 from eval_skills.cli.streams import print_everywhere
 from eval_skills.core.errors import EvalSkillsError, RunError, StoreWarning, UsageError, UserError
 from eval_skills.core.text import excerpt
@@ -32,10 +32,6 @@ _NEVER_BLANK = frozenset(
      "--complexity", "--filter", "--task-filter", "--tasks-from", "--skill-tag", "--traces", "--trace-skill", "--benchmark"}
 )  # fmt: skip
 """Options where an empty text would mean something else: another run, or the current folder."""
-
-GATE_FAILED, USAGE, UNFINISHED, INTERRUPTED, TERMINATED = 1, 2, 3, 130, 143
-READER_LEFT = 141
-"""As a shell has it for other programs: 0 would say that a gate passed which came after what could not be printed."""
 
 
 class Terminated(KeyboardInterrupt):

@@ -10,7 +10,7 @@ from threading import Timer
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from uuid import UUID
 
-from eval_skills.cli.context import begin, current
+from eval_skills.cli.context import GATE_FAILED, UNFINISHED, begin, current
 from eval_skills.cli.options import JudgeFlags
 from eval_skills.cli.requests import overridden_timeout, unused_judge_options, viewer_known
 from eval_skills.core.errors import RunError
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from eval_skills.engine.definition.request import EvaluateRequest, PipelineRequest
     from eval_skills.engine.evaluation.plan import RunPlan
     from eval_skills.engine.evaluation.summary import RunSummary
-
-GATE_FAILED, UNFINISHED = 1, 3
 
 SLOW_S = 5.0
 """After so long without a line, one says what is being done, where no terminal shows it."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Group, Parameter
 
 from eval_skills.cli.configuration import Mark, Own
-from eval_skills.cli.context import current
+from eval_skills.cli.context import UNFINISHED, current
 from eval_skills.cli.options import (
     EVALUATED,
     HOW,
@@ -34,7 +34,7 @@ from eval_skills.cli.requests import (
     typed_options,
     unused_judge_options,
 )
-from eval_skills.cli.running import UNFINISHED, call_recorded, interrupted
+from eval_skills.cli.running import call_recorded, interrupted
 from eval_skills.core.errors import RunError, UsageError
 from eval_skills.core.text import plural
 

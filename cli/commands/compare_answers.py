@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from eval_skills.cli.configuration import Mark, Own
-from eval_skills.cli.context import current, existing_store
+from eval_skills.cli.context import UNFINISHED, current, existing_store
 from eval_skills.cli.options import (
     COMPARED,
     HOW,
@@ -20,7 +20,7 @@ from eval_skills.cli.options import (
     whole,
 )
 from eval_skills.cli.requests import configured_options, flags_of, request_of
-from eval_skills.cli.running import UNFINISHED, call_recorded, interrupted
+from eval_skills.cli.running import call_recorded, interrupted
 from eval_skills.core.errors import UsageError
 
 if TYPE_CHECKING:

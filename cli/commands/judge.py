@@ -8,10 +8,10 @@ from typing import Annotated
 from cyclopts import App, Parameter
 
 from eval_skills.cli.configuration import Mark, Own
-from eval_skills.cli.context import current, existing_store
+from eval_skills.cli.context import UNFINISHED, current, existing_store
 from eval_skills.cli.options import COMPARED, BenchmarksFolder, JudgeFlags, PastResults, TasksFile, decimal
 from eval_skills.cli.requests import configured_options, flags_of, listed, request_of, typed_options
-from eval_skills.cli.running import UNFINISHED, interrupted
+from eval_skills.cli.running import interrupted
 
 judge_app = App(name="judge", help="Check the models that judge.")
 

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Group, Parameter
 
 from eval_skills.cli.configuration import Mark, Own
-from eval_skills.cli.context import current
+from eval_skills.cli.context import GATE_FAILED, UNFINISHED, current
 from eval_skills.cli.metrics import LOOPBACK, MetricsHost, MetricsPort, metrics_at
 from eval_skills.cli.options import HOW, RESULTS, JudgeFlags, Results, decimal, option, whole
 from eval_skills.cli.requests import configured_options, flags_of, request_of, unused_judge_options
-from eval_skills.cli.running import GATE_FAILED, UNFINISHED, call_recorded, interrupted
+from eval_skills.cli.running import call_recorded, interrupted
 from eval_skills.core.errors import UsageError
 
 if TYPE_CHECKING:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Parameter
 
 from eval_skills.cli.configuration import Mark
-from eval_skills.cli.context import current, print_json
+from eval_skills.cli.context import GATE_FAILED, UNFINISHED, current, print_json
 from eval_skills.cli.options import COMPARED, EVALUATED, HOW, RESULTS, Results, decimal, option, whole
 from eval_skills.cli.prefect_server.loss import Unrecorded
 from eval_skills.cli.requests import configured_options, flags_of, request_of
-from eval_skills.cli.running import GATE_FAILED, UNFINISHED, call_recorded, make_store, observed
+from eval_skills.cli.running import call_recorded, make_store, observed
 from eval_skills.core.config.options import FlowOptions
 from eval_skills.core.errors import UsageError, UserError
 from eval_skills.core.text import plural

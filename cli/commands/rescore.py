@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from eval_skills.cli.configuration import Mark, Own
-from eval_skills.cli.context import current, existing_store, print_json
+from eval_skills.cli.context import UNFINISHED, current, existing_store, print_json
 from eval_skills.cli.options import (
     EVALUATED,
     HOW,
@@ -20,7 +20,7 @@ from eval_skills.cli.options import (
     option,
 )
 from eval_skills.cli.requests import configured_options, flags_of, request_of, todays_settings, unused_judge_options
-from eval_skills.cli.running import UNFINISHED, interrupted
+from eval_skills.cli.running import interrupted
 from eval_skills.core.text import plural
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from cyclopts import Parameter
 
 from eval_skills.cli.agent import AgentOptions, config_of_showing, refuse_beside_a_run
 from eval_skills.cli.configuration import Mark
-from eval_skills.cli.context import current
+from eval_skills.cli.context import GATE_FAILED, UNFINISHED, current
 from eval_skills.cli.options import (
     EVALUATED,
     RESULTS,
@@ -22,7 +22,7 @@ from eval_skills.cli.options import (
     TasksFile,
 )
 from eval_skills.cli.requests import flags_of, request_of, request_options
-from eval_skills.cli.running import GATE_FAILED, UNFINISHED, run_experiment
+from eval_skills.cli.running import run_experiment
 from eval_skills.core.errors import UsageError
 
 if TYPE_CHECKING:

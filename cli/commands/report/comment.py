@@ -10,11 +10,9 @@ from cyclopts import Parameter
 
 from eval_skills.cli.commands.report.comparison import FailOn, Margin, MinEffect, check_shares
 from eval_skills.cli.configuration import Mark, Own
-from eval_skills.cli.context import current, print_json
+from eval_skills.cli.context import GATE_FAILED, current, print_json
 from eval_skills.cli.options import COMPARED, RESULTS, PastResults
 from eval_skills.core.errors import UsageError
-
-GATE_FAILED = 1
 
 
 def comment(

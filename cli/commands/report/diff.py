@@ -10,7 +10,7 @@ from cyclopts import Parameter
 
 from eval_skills.cli.commands.report.comparison import FailOn, Margin, MinEffect, check_shares
 from eval_skills.cli.configuration import Mark, Own
-from eval_skills.cli.context import current
+from eval_skills.cli.context import GATE_FAILED, current
 from eval_skills.cli.options import COMPARED, RESULTS, PastResults
 from eval_skills.core.errors import UsageError
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from eval_skills.reporting.diff.report import DiffDocument
 
-GATE_FAILED = 1
 Missing = Literal["bounds", "ignore"]
 MARKDOWN = frozenset({"", ".md", ".markdown", ".txt"})
 """Endings of files that Markdown may be in."""
