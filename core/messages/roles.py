@@ -31,7 +31,7 @@ made."""
 def role_in(message: Mapping[str, Any]) -> str | None:
     """The role of a message by its own name, from `role` or from LangChain's `type`; None where it has none that is known.
 
-    An item of OpenAI's Responses API has the role of whose turn it belongs to; see `message_items`.
+    An item of OpenAI's Responses API has the role of whose turn it belongs to; see `item_role`.
     """
     named = message.get("role", message.get("type"))
     known = ROLES.get(named.removesuffix("MessageChunk").lower()) if isinstance(named, str) else None

@@ -179,7 +179,7 @@ def _check_evaluator(name: str) -> None:
 
 
 def build_scorings(request: EvaluateRequest, benchmark: Benchmark, folder: Path | None) -> dict[str, TaskScoring]:
-    """How the answers to each task are scored, by its id; `folder` holds the benchmark's own files. No model is asked.
+    """How the answers to each task are scored, by its id; `folder` holds the benchmark's own files.
 
     No model is asked, and the judges' keys need not be there: see `check_judges`.
 
