@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from eval_skills.core.errors import ScorerError
 from eval_skills.core.models import Reason, SkillResponse
 from eval_skills.core.text import excerpt, one_line
 from eval_skills.scorers.claims.judged import CLAIM_CHARS, verified_claims
-from eval_skills.scorers.claims.lookup import MAX_REASONS, share_supported
+from eval_skills.scorers.claims.lookup import MAX_REASONS
 from eval_skills.scorers.claims.questions import QUESTIONS_ABOUT_CLAIMS, extraction
 from eval_skills.scorers.claims.questions import VERSION as CLAIMS_VERSION
 from eval_skills.scorers.judging.grading import truncation_remarks
@@ -58,12 +58,7 @@ class Faithfulness(RetrievalJudge):
             return Score(0.0, passed=False, reasons=(EMPTY_ANSWER,))
         contexts = contexts_of(self.task, response)
         found = await verified_claims(answer, self.task.input_data, materials_of(contexts), self.voter)
-        score = share_supported(found.findings, self.threshold)
-        if score is None:
-            raise ScorerError(NO_CLAIMS)
-        remarks = (found.remark_on_claims, *truncation_remarks(found.truncated))
-        metadata = {**score.metadata, "contexts": len(contexts), "judge": found.facts}
-        return replace(score, reasons=(*score.reasons, *remarks), metadata=metadata)
+        return self.share_of(found, contexts, NO_CLAIMS)
 
 
 @scorer("answer_relevance")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from eval_skills.core.errors import InputError, ScorerError
@@ -13,9 +13,13 @@ from eval_skills.core.models import EvalTask, SkillResponse
 from eval_skills.core.models.base import Rate, Text
 from eval_skills.scorers.answer import text_of, unwrapped
 from eval_skills.scorers.claims.evidence import parsed_json
+from eval_skills.scorers.claims.judged import JudgedClaims
+from eval_skills.scorers.claims.lookup import share_supported
+from eval_skills.scorers.judging.grading import truncation_remarks
 from eval_skills.scorers.judging.panel import Voter
 from eval_skills.scorers.judging.prompt import Material
 from eval_skills.scorers.options import reference_answer
+from eval_skills.scorers.score import Score
 from eval_skills.scorers.settings import ScoringSettings
 
 KEY = "contexts"
@@ -79,6 +83,18 @@ class RetrievalJudge:
             JudgeError: nobody can be asked as things are configured.
         """
         return Voter.of(self.settings.judges, self.model)
+
+    def share_of(self, found: JudgedClaims, contexts: tuple[str, ...], nothing: str) -> Score:
+        """The share of the claims that hold, as they were looked up in these contexts.
+
+        Raises:
+            ScorerError: there is no claim, as `nothing` says.
+        """
+        if (score := share_supported(found.findings, self.threshold)) is None:
+            raise ScorerError(nothing)
+        remarks = (found.remark_on_claims, *truncation_remarks(found.truncated))
+        metadata = {**score.metadata, "contexts": len(contexts), "judge": found.facts}
+        return replace(score, reasons=(*score.reasons, *remarks), metadata=metadata)
 
     def passes(self, value: float) -> bool:
         """Whether a value reaches the threshold."""

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from eval_skills.core.errors import ScorerError
 from eval_skills.core.models import Reason, SkillResponse
 from eval_skills.core.text import excerpt, one_line
 from eval_skills.scorers.answer import text_of
 from eval_skills.scorers.claims.judged import verified_claims
-from eval_skills.scorers.claims.lookup import MAX_REASONS, share_supported
+from eval_skills.scorers.claims.lookup import MAX_REASONS
 from eval_skills.scorers.claims.questions import QUESTIONS_ABOUT_CLAIMS
 from eval_skills.scorers.claims.questions import VERSION as CLAIMS_VERSION
 from eval_skills.scorers.judging.grading import truncation_remarks
@@ -116,12 +115,7 @@ class ContextRecall(WithReference):
         """
         contexts = contexts_of(self.task, response)
         found = await verified_claims(text_of(self.wanted), self.task.input_data, materials_of(contexts), self.voter)
-        score = share_supported(found.findings, self.threshold)
-        if score is None:
-            raise ScorerError("nothing to score: the model finds no claim in the reference answer")
-        remarks = (found.remark_on_claims, *truncation_remarks(found.truncated))
-        metadata = {**score.metadata, "contexts": len(contexts), "judge": found.facts}
-        return replace(score, reasons=(*score.reasons, *remarks), metadata=metadata)
+        return self.share_of(found, contexts, "nothing to score: the model finds no claim in the reference answer")
 
 
 def average_precision(useful: Sequence[bool]) -> float:
