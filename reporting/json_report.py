@@ -131,13 +131,14 @@ def read_reports(path: Path) -> list[SkillCompletionReport]:
     """The completion reports in a JSON report file, in the order they are in.
 
     Raises:
-        InputError: the file cannot be read, has more than 512 MiB, or is not an array of completion reports;
-            a report contradicts its own items or
-            counts, or a skill or an item is there twice. The message names the place in it.
+        InputError: the file cannot be read, has more than 512 MiB, or is not an array of completion reports, or an empty one; a
+            report contradicts its own items or counts, or a skill or an item is there twice. The message names the place in it.
     """
     data = read_document(path, most_bytes=MAX_REPORT_BYTES)
     if not isinstance(data, list):
         raise InputError(f"a report is an array of completion reports; this is a {type(data).__name__}", source=path)
+    if not data:
+        raise InputError("it holds no report", source=path)
     reports = [_validated(entry, index, path) for index, entry in enumerate(data)]
     first: dict[tuple[str, str], int] = {}
     for index, report in enumerate(reports):

@@ -53,7 +53,7 @@ def load_reports(paths: Sequence[Path], store: str) -> list[SkillCompletionRepor
             raise InputError("this store holds no report; evaluate the skills first, or name a file with --reports", source=store)
         return reports
     youngest: dict[str, SkillCompletionReport] = {}
-    for report in sorted((each for path in paths for each in _reports_in(path)), key=began):
+    for report in sorted((each for path in paths for each in read_reports(path)), key=began):
         youngest[report.skill_key] = report
     return list(youngest.values())
 
@@ -89,13 +89,6 @@ def several_benchmarks(reports: Sequence[SkillCompletionReport]) -> str | None:
         f"the figures are of {len(asked)} benchmarks, so they do not say which skill is better: {which}; "
         "evaluate all of them on one, or name its reports with --reports"
     )
-
-
-def _reports_in(path: Path) -> list[SkillCompletionReport]:
-    reports = read_reports(path)
-    if not reports:
-        raise InputError("it holds no report", source=path)
-    return reports
 
 
 def _skills_in(path: Path) -> list[Skill]:
