@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from eval_skills.core.errors import RunError, UsageError
-from eval_skills.core.models.result import ERROR_STATUSES, item_key_of
+from eval_skills.core.models.result import ERROR_STATUSES, ItemKey, item_key_of
 from eval_skills.core.store.files import is_locked
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class WatchedRun:
     store: Store
     run_id: str
     _offset: int = 0
-    _items: dict[tuple[str, str, int], dict[str, Any]] = field(default_factory=dict)
+    _items: dict[ItemKey, dict[str, Any]] = field(default_factory=dict)
 
     def progress(self) -> Progress | None:
         """How far the run is; None where it has no journal: it has landed, or never began."""

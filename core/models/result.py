@@ -37,6 +37,10 @@ ItemKey = tuple[str, str, int]
 """What makes an item unique within its run: skill key (``id@version``), task id, run index."""
 
 
+KEY_COLUMNS = ("skill_id", "skill_version", "task_id", "run_index")
+"""The columns of a table of items that `item_key_of` reads."""
+
+
 def item_key_of(row: Mapping[str, Any]) -> ItemKey:
     """The key of the item that a row of a table, or a line of a journal, is about."""
     return skill_key_of(row), row["task_id"], row["run_index"]

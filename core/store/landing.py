@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from eval_skills.core.errors import RunError
-from eval_skills.core.models.result import item_key_of
+from eval_skills.core.models.result import KEY_COLUMNS, item_key_of
 from eval_skills.core.store.effects import effect_rows
 from eval_skills.core.store.files import KEPT, RunLock, explained, sync_file, sync_folder
 from eval_skills.core.store.journal import key_of, lines_of, opened, read_line
@@ -49,8 +49,6 @@ BATCH_BYTES = 16 * 1024 * 1024
 
 NEWER = "journal.newer-*.jsonl"
 """What landed journals are called that hold more than the tables have columns for: a newer version wrote them."""
-
-_KEY_COLUMNS = ["skill_id", "skill_version", "task_id", "run_index"]
 
 
 def land(store: Store, run_id: str, date: date | None = None, going_on: Callable[[], str] | None = None) -> str:
@@ -254,10 +252,10 @@ def _write(scratch: Path, schema: pa.Schema, parts: Iterable[pa.RecordBatch | pa
 
 
 def _verify(path: Path | str, expected: int) -> None:
-    texts = [name for name in _KEY_COLUMNS if ITEM_SCHEMA.field(name).type == pa.string()]
+    texts = [name for name in KEY_COLUMNS if ITEM_SCHEMA.field(name).type == pa.string()]
     with pq.ParquetFile(path, read_dictionary=texts, page_checksum_verification=True) as file:
-        keys = file.read(columns=_KEY_COLUMNS).unify_dictionaries()
-    distinct = int(_last_of_each([_numbers(keys[name]) for name in _KEY_COLUMNS]).sum())
+        keys = file.read(columns=KEY_COLUMNS).unify_dictionaries()
+    distinct = int(_last_of_each([_numbers(keys[name]) for name in KEY_COLUMNS]).sum())
     if keys.num_rows != expected or distinct != expected:
         raise RunError(
             f"{path} reads back with {keys.num_rows} rows and {distinct} items where {expected} were written; "
@@ -285,7 +283,7 @@ def _retried(store: Store, run_id: str) -> dict[ItemKey, set[datetime]]:
     """Of the landed items that were asked more than once: when all attempts but the last began."""
     retried: dict[ItemKey, set[datetime]] = {}
     with store.tables.readable("items", [run_id]):
-        for batch in store.tables.dataset("items", [run_id]).to_batches(columns=[*_KEY_COLUMNS, "attempts"]):
+        for batch in store.tables.dataset("items", [run_id]).to_batches(columns=[*KEY_COLUMNS, "attempts"]):
             several = batch.filter(pc.greater(pc.list_value_length(batch.column("attempts")), 1))
             for row in several.to_pylist():
                 retried[item_key_of(row)] = {attempt["started_at"] for attempt in row["attempts"][:-1]}
@@ -347,6 +345,6 @@ def _batches(file: BinaryIO, journal: Path, lines: _LastLines, unknown: set[str]
 
 
 def _without(batch: pa.RecordBatch, replaced: set[ItemKey]) -> pa.RecordBatch:
-    skill, version, task, run = (batch.column(name).to_pylist() for name in _KEY_COLUMNS)
+    skill, version, task, run = (batch.column(name).to_pylist() for name in KEY_COLUMNS)
     kept = [(f"{s}@{v}", t, r) not in replaced for s, v, t, r in zip(skill, version, task, run, strict=True)]
     return batch.filter(pa.array(kept, pa.bool_()))

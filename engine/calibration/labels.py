@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from eval_skills.core.errors import InputError
 from eval_skills.core.judging.labels import Label
 from eval_skills.core.models import Benchmark, ItemResult, Reason
-from eval_skills.core.models.result import ERROR_STATUSES
+from eval_skills.core.models.result import ERROR_STATUSES, ItemKey
 from eval_skills.core.text import nearest, plural
 from eval_skills.engine.judging.outcome import was_judged
 from eval_skills.scorers.judging.model import JudgeIdentity
@@ -81,7 +81,7 @@ def matched(labels: Sequence[Label], results: Sequence[ItemResult], source: str,
         InputError: a label fits no item or several, or two labels fit one item; the message names the line.
     """
     found_items: list[tuple[Label, ItemResult]] = []
-    taken: dict[tuple[str, str, int], int] = {}
+    taken: dict[ItemKey, int] = {}
     by_task: dict[str, list[ItemResult]] = {}
     for item in results:
         by_task.setdefault(item.task_id, []).append(item)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.models import ItemResult
 from eval_skills.core.models.report import MISSING_KINDS
+from eval_skills.core.models.result import ItemKey
 from eval_skills.core.store import Store, results_of
 from eval_skills.core.store.retention import pruned_words
 from eval_skills.core.text import nearest
@@ -45,7 +46,7 @@ def sides_of(store: Store, request: CompareRequest) -> tuple[Side, Side]:
     return _side(*of_a, skill_a), _side(*of_b, skill_b)
 
 
-def _items(store: Store, given: str) -> tuple[str, list[ItemResult], set[tuple[str, str, int]]]:
+def _items(store: Store, given: str) -> tuple[str, list[ItemResult], set[ItemKey]]:
     """The run's id, its items, and the keys of those whose answer was cut when it landed."""
     run_id = resolve_run_id(store, given, "nothing to compare")
     table = store.item_table(run_id)
@@ -90,7 +91,7 @@ def _like(other: str, keys: Sequence[str], option: str) -> str:
     raise UsageError(f"that run has several skills; name one with {option}: {', '.join(keys)}")
 
 
-def _side(run_id: str, items: Iterable[ItemResult], cut: set[tuple[str, str, int]], skill: str) -> Side:
+def _side(run_id: str, items: Iterable[ItemResult], cut: set[ItemKey], skill: str) -> Side:
     own = {(item.task_id, item.run_index): item for item in items if item.skill_key == skill}
     without = {key: item.error_kind not in MISSING_KINDS for key, item in own.items() if not has_answer(item)}
     shortened = {key for key, item in own.items() if item.key in cut and key not in without}

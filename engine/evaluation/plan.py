@@ -57,6 +57,7 @@ from eval_skills.scorers.judging.model import judge_secrets
 
 if TYPE_CHECKING:
     from eval_skills.core.diff.until import Decision
+    from eval_skills.core.models.result import ItemKey
     from eval_skills.core.models.task import Subject
     from eval_skills.engine.evaluation.baseline import Baseline
     from eval_skills.engine.evaluation.replaced import Replaced
@@ -79,7 +80,7 @@ class Item:
         return f"{self.skill}/{self.task}#{self.run + 1}"
 
     @property
-    def key(self) -> tuple[str, str, int]:
+    def key(self) -> ItemKey:
         """The same as `ItemResult.key` of its result."""
         return (self.skill, self.task, self.run)
 

@@ -12,7 +12,7 @@ from eval_skills.adapters.recorded import RecordedRun, read_recorded, recorded_l
 from eval_skills.core.documents.loading import MAX_DOCUMENT_BYTES
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import ItemResult
-from eval_skills.core.models.result import item_key_of
+from eval_skills.core.models.result import KEY_COLUMNS, ItemKey, item_key_of
 from eval_skills.core.redaction import Redaction
 from eval_skills.core.store.files import explained, write_pieces
 from eval_skills.core.store.journal import as_kept
@@ -102,12 +102,9 @@ def partial_recording(plan: RunPlan) -> list[str]:
     return [f"{plan.request.record} is written when the run is whole; what was answered so far is in {part}"]
 
 
-Key = tuple[str, str, int]
-
-
-def _lines_of(part: Path) -> dict[Key, bytes]:
+def _lines_of(part: Path) -> dict[ItemKey, bytes]:
     """The last line of each item; one that was cut off when the run was killed belongs to an item that was asked again."""
-    lines: dict[Key, bytes] = {}
+    lines: dict[ItemKey, bytes] = {}
     if not part.exists():
         return lines
     with part.open("rb") as file:
@@ -124,14 +121,14 @@ def _whole(line: bytes) -> RecordedRun | None:
         return None
 
 
-def _in_order(plan: RunPlan, lines: dict[Key, bytes]) -> list[Key]:
+def _in_order(plan: RunPlan, lines: dict[ItemKey, bytes]) -> list[ItemKey]:
     places = {task.id: place for place, task in enumerate(plan.benchmark.tasks)}
     return sorted(lines, key=lambda key: (places.get(key[1], len(places)), key[0], key[2]))
 
 
-def _missing(plan: RunPlan, lines: dict[Key, bytes]) -> list[str]:
+def _missing(plan: RunPlan, lines: dict[ItemKey, bytes]) -> list[str]:
     """The items of a whole run without a line: a resumed one knows only what it asked itself, so the table is read."""
-    table = plan.store.item_table(plan.run_id).select(["skill_id", "skill_version", "task_id", "run_index"])
+    table = plan.store.item_table(plan.run_id).select(KEY_COLUMNS)
     every = [Item(*item_key_of(row)) for row in table.to_pylist()]
     missing = [str(item) for item in every if item.key not in lines]
     if not missing:

@@ -15,7 +15,7 @@ from eval_skills.core.documents.loading import validate_known
 from eval_skills.core.errors import UsageError
 from eval_skills.core.models import Model
 from eval_skills.core.models.base import collection_paused
-from eval_skills.core.models.result import ERROR_STATUSES, item_key_of
+from eval_skills.core.models.result import ERROR_STATUSES, KEY_COLUMNS, item_key_of
 from eval_skills.core.store import Manifest, Store
 from eval_skills.core.store.files import RunLock, once_free
 from eval_skills.core.store.newer import newer_remarks
@@ -118,7 +118,7 @@ def rest_of(plan: RunPlan) -> RunPlan:
 
 
 def _rest(plan: RunPlan, table: pa.Table) -> RunPlan:
-    rows = table.select([*_KEY, "status"]).to_pylist()
+    rows = table.select([*KEY_COLUMNS, "status"]).to_pylist()
     keys = [item_key_of(row) for row in rows]
     again: Set[str] = ERROR_STATUSES if plan.request.retry_errors else frozenset()
     done = {key for key, row in zip(keys, rows, strict=True) if row["status"] not in again}
@@ -128,9 +128,6 @@ def _rest(plan: RunPlan, table: pa.Table) -> RunPlan:
     from eval_skills.engine.evaluation.replaced import replaced_results  # which most runs have no use for
 
     return replace(left, replaced=replaced_results(table, keys, left.items))
-
-
-_KEY = ("skill_id", "skill_version", "task_id", "run_index")
 
 
 def _run_id(store: Store, wanted: str) -> str:

@@ -14,6 +14,7 @@ from eval_skills.core.models import Benchmark, ItemResult, SkillCompletionReport
 from eval_skills.core.models.base import collection_paused
 from eval_skills.core.models.dimensions import DIMENSIONS
 from eval_skills.core.models.report import MAX_DETAILED_ITEMS
+from eval_skills.core.models.result import ItemKey
 from eval_skills.core.models.task import OWN_TESTS
 from eval_skills.core.ranking import Outcomes, rank_by_task_results, rank_reports
 from eval_skills.core.store import Manifest, Store, started_at
@@ -158,8 +159,6 @@ def read_source(given: str, store: str) -> ReportSource:
             "no such file; give a JSON report, a run id as 20261121T233824Z-3f9a, or latest", source=given.strip() or "''"
         )
     reports = read_reports(path)
-    if not reports:
-        raise InputError("it holds no report", source=path)
     if all(report.ranking is None for report in reports):  # written by an earlier version
         reports = rank_by_task_results(reports)
     context, remarks = ReportContext(run_id=path.name, created_at=max(map(began, reports))), []
@@ -176,7 +175,7 @@ def items_of_planned(done: int, planned: int) -> str:
     return f"{done:,} of {plural(planned, 'item')}"
 
 
-def files_left(source: ReportSource, store: str) -> dict[tuple[str, str, int], list[WorkspaceFile]]:
+def files_left(source: ReportSource, store: str) -> dict[ItemKey, list[WorkspaceFile]]:
     """What agents left in their workspaces in a run, by skill (``id@version``), task and run index; none of a report file."""
     if source.file is not None:
         return {}

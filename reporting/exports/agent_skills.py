@@ -15,7 +15,7 @@ from eval_skills.agent_skills.workspaces.layout import CONFIGURATIONS, METADATA_
 from eval_skills.agent_skills.workspaces.timing import TIMING_FILE, timing_of
 from eval_skills.core.errors import UsageError
 from eval_skills.core.models import EvalTask, SkillCompletionReport, TaskResult, WorkspaceFile
-from eval_skills.core.models.result import ERROR_STATUSES
+from eval_skills.core.models.result import ERROR_STATUSES, ItemKey
 from eval_skills.core.text import first_of, plural
 from eval_skills.reporting.context import ReportContext
 from eval_skills.reporting.exports.items import text, wanted, why, with_items
@@ -24,9 +24,6 @@ PART = "assertion-"
 """What the names of evaluators begin with that stand for assertions; a number follows, from 1."""
 
 ANSWER, ERROR = "final_answer.md", "error.txt"
-
-Key = tuple[str, str, int]
-"""The skill as ``id@version``, the task and the run's index."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +36,7 @@ class WorkspaceExport:
 
 
 def workspaces_of(
-    reports: Sequence[SkillCompletionReport], context: ReportContext, left: Mapping[Key, Sequence[WorkspaceFile]]
+    reports: Sequence[SkillCompletionReport], context: ReportContext, left: Mapping[ItemKey, Sequence[WorkspaceFile]]
 ) -> list[WorkspaceExport]:
     """An iteration for each Agent Skill among the reports: ``csv-tools-with`` and ``csv-tools-without`` are one in two
     configurations, and a skill that is called otherwise is one, ``with_skill``.
@@ -69,7 +66,7 @@ def arm_of(skill_id: str) -> tuple[str, str]:
 
 
 def _export(
-    skill: str, arms: Mapping[str, SkillCompletionReport], context: ReportContext, left: Mapping[Key, Sequence[WorkspaceFile]]
+    skill: str, arms: Mapping[str, SkillCompletionReport], context: ReportContext, left: Mapping[ItemKey, Sequence[WorkspaceFile]]
 ) -> WorkspaceExport:
     export = WorkspaceExport(skill)
     names = _eval_names(dict.fromkeys(item.task_id for report in arms.values() for item in report.task_results))
