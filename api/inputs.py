@@ -17,7 +17,7 @@ from eval_skills.benchmarks import is_read_as_tasks
 from eval_skills.core.documents.loading import check_path, from_home, validate
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.models import Benchmark, EvalTask, ExpectedOutput, Model, Skill
-from eval_skills.core.models.base import known_keys
+from eval_skills.core.models.base import fields_by_key, known_keys
 from eval_skills.core.models.conversation import is_expectation
 from eval_skills.core.models.evaluators import EvaluatorEntry, refuse_deep_sets, scorers_in
 from eval_skills.core.skills import Discovery, load_skills, refuse_duplicates
@@ -284,7 +284,7 @@ _TASK_KEYS = frozenset({*known_keys(EvalTask), "input"})
 
 
 def _task_keys_as_written() -> list[str]:
-    return sorted({"input", *(item.alias or name for name, item in EvalTask.model_fields.items())})
+    return sorted({"input", *fields_by_key(EvalTask)})
 
 
 _ASKS_SOMETHING = frozenset({"expected", "expectedOutput", "expected_output", "evaluators", "turns", "user"})

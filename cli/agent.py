@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -14,8 +13,10 @@ from cyclopts import Group, Parameter
 from eval_skills.cli.context import current
 from eval_skills.cli.requests import typed
 from eval_skills.core.config import Config
+from eval_skills.core.config.layers import json_or_text
 from eval_skills.core.config.options import option_of
 from eval_skills.core.errors import InputError, UsageError
+from eval_skills.core.models.base import fields_by_key
 
 if TYPE_CHECKING:
     from eval_skills.engine.skill_effect.arms import Agent
@@ -136,7 +137,7 @@ def _settings(texts: Sequence[str], own: Mapping[str, Any], *, decided: Mapping[
             raise UsageError(f"--agent-option {key}: {_OWN_OPTIONS[key]} is given, too; leave one of them out")
         if key in found:
             raise UsageError(f"--agent-option {key}: it is given twice; leave one out")
-        found[key] = value if _is_text(key) else _json_or_text(value)
+        found[key] = value if _is_text(key) else json_or_text(value)  # a word that is not JSON stands for itself: sandbox=bwrap
     return found
 
 
@@ -145,10 +146,10 @@ def _known_key(typed: str) -> str:
     from eval_skills.adapters.agent.config import AgentConfig
     from eval_skills.core.text import nearest
 
-    aliases = {name: field.alias or name for name, field in AgentConfig.model_fields.items()}
-    if (key := aliases.get(typed, typed)) in aliases.values():
+    aliases = {name: field.alias for name, field in AgentConfig.model_fields.items()}
+    if (key := aliases.get(typed) or typed) in (known := fields_by_key(AgentConfig)):
         return key
-    valid = sorted(key for key in aliases.values() if key not in _OF_THE_COMMAND)
+    valid = sorted(key for key in known if key not in _OF_THE_COMMAND)
     raise UsageError(f"--agent-option {typed}: agents have no such option{nearest(typed, valid)}; valid are {', '.join(valid)}")
 
 
@@ -156,21 +157,13 @@ def _is_text(key: str) -> bool:
     """Whether the value is a text, which is taken as it is typed; any other is JSON."""
     from eval_skills.adapters.agent.config import AgentConfig
 
-    return any(field.alias == key and _means_text(field.annotation) for field in AgentConfig.model_fields.values())
+    return _means_text(fields_by_key(AgentConfig)[key].annotation)
 
 
 def _means_text(annotation: Any) -> bool:
     """``str``, with constraints or None beside it."""
     parts = [part for part in get_args(annotation) if part is not type(None)]
     return annotation is str or (get_origin(annotation) in (Annotated, Union, UnionType) and _means_text(parts[0]))
-
-
-def _json_or_text(value: str) -> Any:
-    """A word that is not JSON stands for itself: ``sandbox=bwrap``."""
-    try:
-        return json.loads(value)
-    except (ValueError, RecursionError):
-        return value
 
 
 def _refuse_unusable(agent: Agent) -> None:

@@ -21,7 +21,7 @@ from eval_skills.core.config import ID_OR_PATH, PATH, Config, WrittenPath
 from eval_skills.core.config.keys import is_optional
 from eval_skills.core.errors import ConfigError
 from eval_skills.core.models import Model
-from eval_skills.core.models.base import Text
+from eval_skills.core.models.base import Text, fields_by_key
 
 if TYPE_CHECKING:
     from cyclopts import App
@@ -154,7 +154,7 @@ def _global_options(layers: LayeredConfig) -> tuple[dict[str, Any], dict[str, st
     return {key: setting.value for key, setting in said.items()}, places
 
 
-_TOP_LEVEL: dict[str, Any] = {field.alias or name: field for name, field in Config.model_fields.items()}
+_TOP_LEVEL: dict[str, Any] = fields_by_key(Config)
 
 UNCONFIGURED: dict[Command, str] = {
     ("completion", "SHELL"): "a shell's start must not depend on the folder that it starts in, nor fail on a wrong file there",

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 from eval_skills.core.config import Config
 from eval_skills.core.config.keys import is_mapping, is_model
 from eval_skills.core.documents.yaml_documents import yaml_of
+from eval_skills.core.models.base import fields_by_key
 
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
 
-    from eval_skills.core.models.base import Model
 
 WIDTH = 115
 HEAD = """\
@@ -34,19 +34,15 @@ def commented_config(own: Mapping[str, Any]) -> str:
 
     A key without a default shows an example. A group of keys is open, with its keys commented out: it says nothing so far.
     """
-    fields, defaults = _fields(Config), Config().to_json()
+    fields, defaults = fields_by_key(Config), Config().to_json()
     set_here = [_entry(name, fields[name], own[name]) for name in own]
     rest = [_entry(name, field, defaults[name], off="#") for name, field in fields.items() if name not in own]
     return "\n".join([HEAD, *set_here, REST, *rest, TAIL])
 
 
-def _fields(model: type[Model]) -> dict[str, FieldInfo]:
-    return {field.alias or name: field for name, field in model.model_fields.items()}
-
-
 def _entry(name: str, field: FieldInfo, value: Any, *, off: str = "") -> str:
     if is_model(field.annotation):
-        inside = [_entry(key, below, value[key], off="#") for key, below in _fields(field.annotation).items()]
+        inside = [_entry(key, below, value[key], off="#") for key, below in fields_by_key(field.annotation).items()]
         return _comment(field, "") + f"{name}:\n" + textwrap.indent("".join(inside), "  ")
     is_shown = value not in (None, [], {})
     shown = value if is_shown else (field.examples or [value])[0]

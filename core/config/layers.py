@@ -230,7 +230,7 @@ def read_text(annotation: Any, text: str) -> Any:
     if is_list(annotation) and not text.startswith("["):
         return [part.strip() for part in text.split(",") if part.strip()]
     if is_list(annotation) or is_mapping(annotation):
-        return _json_or_text(text)
+        return json_or_text(text)
     try:
         return TypeAdapter(without_marks(annotation)).validate_python(text)
     except ValidationError:
@@ -253,7 +253,8 @@ def _leaves(name: str, leaf: Leaf, annotation: Any, text: str, model: type[Confi
         raise ConfigError(f"{name}: {error}") from None
 
 
-def _json_or_text(text: str) -> Any:
+def json_or_text(text: str) -> Any:
+    """The JSON value that a text spells; the text itself where it is not JSON."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):

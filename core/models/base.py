@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 from pydantic.alias_generators import to_camel
+from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError
 
 from eval_skills.core.text import nearest
@@ -67,8 +68,8 @@ class Model(BaseModel):
         if isinstance(data, dict) and cls.model_config.get("extra") == "forbid":
             for key in data:
                 if key not in known_keys(cls):
-                    aliases = sorted(field.alias or name for name, field in cls.model_fields.items())
-                    hint = _under(cls, key) or nearest(str(key), aliases) or f"; known are {', '.join(aliases)}"
+                    known = sorted(fields_by_key(cls))
+                    hint = _under(cls, key) or nearest(str(key), known) or f"; known are {', '.join(known)}"
                     raise PydanticCustomError(
                         "unknown_key", "unknown key {key}{hint}", {"key": repr(key), "hint": hint, "name": key}
                     )
@@ -90,7 +91,7 @@ class Model(BaseModel):
 
 def _under(model: type[BaseModel], key: object) -> str:
     """Where a key belongs that is one of a group of the model: ``; it belongs under options``; "" of any other."""
-    types = {field.alias or name: field.annotation for name, field in model.model_fields.items()}
+    types = {name: field.annotation for name, field in fields_by_key(model).items()}
     groups = {name: each for name, each in types.items() if isinstance(each, type) and issubclass(each, Model)}
     found = [name for name, group in groups.items() if key in known_keys(group)]
     return f"; it belongs under {found[0]}" if len(found) == 1 else ""
@@ -106,6 +107,11 @@ def known_keys(model: type[BaseModel]) -> frozenset[str]:
     return frozenset(
         spelling for name, field in model.model_fields.items() for spelling in (name, field.alias) if spelling is not None
     )
+
+
+def fields_by_key(model: type[BaseModel]) -> dict[str, FieldInfo]:
+    """The fields of a model by their keys, as JSON and YAML spell them."""
+    return {field.alias or name: field for name, field in model.model_fields.items()}
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from pydantic import (
     model_validator,
 )
 
-from eval_skills.core.models.base import Model, Rate, Text, known_keys, text_like
+from eval_skills.core.models.base import Model, Rate, Text, fields_by_key, known_keys, text_like
 from eval_skills.core.text import excerpt, nearest
 
 CostOrder = Literal["free-first", "as-written"]
@@ -148,7 +148,7 @@ class EvaluatorEntry(Model):
         if self.evaluators is not None:
             refuse_weightless(self.evaluators)
             if other := next(iter([*self.written_options, *(["options"] if self.options else [])]), None):
-                known = sorted(field.alias or name for name, field in type(self).model_fields.items())
+                known = sorted(fields_by_key(type(self)))
                 raise ValueError(f"a set has no options, and {other!r} is none of its keys{nearest(other, known)}; remove it")
         return self
 

@@ -19,7 +19,7 @@ from eval_skills.core.config.values import PathText, ProcessLimits
 from eval_skills.core.documents.loading import MAX_DOCUMENT_BYTES
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.models import AdapterType, Model
-from eval_skills.core.models.base import Rate
+from eval_skills.core.models.base import Rate, fields_by_key
 from eval_skills.core.redaction import Redaction
 from eval_skills.core.store import Store
 
@@ -111,7 +111,7 @@ def _redacted(model: type[Model], redaction: Redaction, options: dict[str, Any])
 @cache
 def _fields(model: type[Model]) -> tuple[dict[str, FieldInfo], dict[str, Any]]:
     """The fields of a model and their defaults, by how JSON calls them."""
-    fields = {field.alias or name: field for name, field in model.model_fields.items()}
+    fields = fields_by_key(model)
     return fields, {name: field.get_default(call_default_factory=True) for name, field in fields.items()}
 
 
