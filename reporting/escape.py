@@ -82,7 +82,7 @@ _NOTE = 40
 """A cut that hides fewer characters than it takes to say so is none."""
 
 
-def excerpt(value: Any, limit: int) -> str:
+def shortened(value: Any, limit: int) -> str:
     """Any JSON as text of about `limit` characters; says how much it leaves out."""
     text = value if isinstance(value, str) else json_text(value)
     return text if len(text) <= limit else f"{text[:limit]} … ({len(text) - limit:,} more characters)"

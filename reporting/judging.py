@@ -14,7 +14,7 @@ from eval_skills.core.models import SkillCompletionReport, Summary
 from eval_skills.core.statistics.agreement import Estimate
 from eval_skills.core.text import plural
 from eval_skills.reporting import numbers
-from eval_skills.reporting.escape import excerpt
+from eval_skills.reporting.escape import shortened
 
 KEY = "judge"
 """The key of these figures in a report's `evaluator_metadata`."""
@@ -262,7 +262,7 @@ def judges_table(report: SkillCompletionReport) -> JudgingTable | None:
     judging = judging_of(report)
     if judging is None or not judging.judges:
         return None
-    rows = _without_empty([(excerpt(judge.model, NAME_LENGTH), _of_judge(judge)) for judge in judging.judges])
+    rows = _without_empty([(shortened(judge.model, NAME_LENGTH), _of_judge(judge)) for judge in judging.judges])
     return JudgingTable(rows, [CALIBRATED_NOTE] if "Kappa" in rows[0][1] else [])
 
 
@@ -273,7 +273,7 @@ def _without_empty(rows: list[tuple[str, dict[str, Cell]]]) -> list[tuple[str, d
 
 def _of_skill(report: SkillCompletionReport, judging: Judging) -> dict[str, Cell]:
     found, rate = judging.found, report.summary.known_completion
-    names = "; ".join(dict.fromkeys(excerpt(judge.model, NAME_LENGTH) for judge in judging.judges))
+    names = "; ".join(dict.fromkeys(shortened(judge.model, NAME_LENGTH) for judge in judging.judges))
     return {
         "Judged by": Cell(names or numbers.UNKNOWN, names or None, "text"),
         **_counts(found, judging.unjudged),
@@ -298,7 +298,7 @@ def _corrected_cell(estimate: Estimate | None) -> Cell:
 
 
 def _of_judge(judge: JudgedBy) -> dict[str, Cell]:
-    prompt = excerpt(judge.prompt, NAME_LENGTH)
+    prompt = shortened(judge.prompt, NAME_LENGTH)
     facts = judge.calibration
     return {
         "Scorer and prompt": Cell(prompt, prompt, "text"),

@@ -11,7 +11,7 @@ from eval_skills.core.models import SkillCompletionReport, TaskResult
 from eval_skills.core.models.result import ERROR_STATUSES, FORBIDDEN_TOOL_CALLED
 from eval_skills.core.text import plural
 from eval_skills.reporting.context import ReportContext, ranked
-from eval_skills.reporting.escape import excerpt
+from eval_skills.reporting.escape import shortened
 from eval_skills.reporting.sections import calls_line, forbidden_calls, reasons
 from eval_skills.reporting.table import Row, skill_rows
 
@@ -110,7 +110,7 @@ def _add_case(suite: ElementTree.Element, classname: str, item: TaskResult) -> N
         return
     code, message = _cause(item)
     element = ElementTree.SubElement(
-        case, "failure" if item.status == "fail" else "error", _attributes(type=code, message=excerpt(message, EXCERPT_LENGTH))
+        case, "failure" if item.status == "fail" else "error", _attributes(type=code, message=shortened(message, EXCERPT_LENGTH))
     )
     element.text = xml_text(_explanation(item))
 
@@ -125,10 +125,10 @@ def _cause(item: TaskResult) -> tuple[str, str]:
 
 
 def _explanation(item: TaskResult) -> str:
-    said = [excerpt(reason, EXCERPT_LENGTH) for reason in reasons(item)]
+    said = [shortened(reason, EXCERPT_LENGTH) for reason in reasons(item)]
     shown = {"expected": item.expected, "answer": item.output, "calls": calls_line(item)}
     return "\n".join(
-        [*said, *(f"{name}: {excerpt(value, EXCERPT_LENGTH)}" for name, value in shown.items() if value is not None)]
+        [*said, *(f"{name}: {shortened(value, EXCERPT_LENGTH)}" for name, value in shown.items() if value is not None)]
     )
 
 

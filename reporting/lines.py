@@ -8,7 +8,7 @@ from eval_skills.core.models import SkillCompletionReport, TaskResult
 from eval_skills.core.models.report import StatusCounts
 from eval_skills.core.text import plural
 from eval_skills.reporting import numbers
-from eval_skills.reporting.escape import excerpt, visible
+from eval_skills.reporting.escape import shortened, visible
 from eval_skills.reporting.sections import reasons
 
 FAILURES_EXPLAINED = 20
@@ -47,4 +47,4 @@ def explained(items: Iterable[TaskResult]) -> list[str]:
 def _lines(item: TaskResult) -> list[str]:
     kind = f" ({item.error_kind})" if item.error_kind not in (None, item.status) else ""
     ended = {"fail": "failed", "pass": "passed"}.get(item.status, f"{item.status}{kind}")
-    return [f"  {item.name} {ended}", *(f"    {excerpt(each, EXCERPT_LENGTH)}" for each in reasons(item))]
+    return [f"  {item.name} {ended}", *(f"    {shortened(each, EXCERPT_LENGTH)}" for each in reasons(item))]

@@ -28,7 +28,7 @@ from eval_skills.reporting.context import (
     shown_dimensions,
 )
 from eval_skills.reporting.costs import cost_text, earlier_figures, tokens_text
-from eval_skills.reporting.escape import excerpt, markdown
+from eval_skills.reporting.escape import markdown, shortened
 from eval_skills.reporting.judging import (
     corrected_rate,
     judges_table,
@@ -99,9 +99,6 @@ def _section(place: int, report: SkillCompletionReport, context: ReportContext) 
     )
 
 
-FIGURES = (numbers.rate, numbers.interval, numbers.score, numbers.milliseconds, numbers.usd, numbers.count)
-
-
 def template(name: str) -> Template:
     """The template of that file name in ``templates/``."""
     return _environment().get_template(name)
@@ -119,13 +116,13 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters |= {function.__name__: _trusted(function) for function in FIGURES}
+    environment.filters |= {function.__name__: _trusted(function) for function in numbers.FIGURES}
     environment.filters |= {"plural": plural, "times": lambda values: numbers.times(*values)}
     plain = (
         completion_text,
         rank_interval,
         rank_text,
-        excerpt,
+        shortened,
         reasons,
         calls_line,
         turn_lines,

@@ -11,7 +11,7 @@ from eval_skills.core.skill_effect.model import SkillEffect
 from eval_skills.reporting import numbers
 from eval_skills.reporting.context import ranked
 from eval_skills.reporting.diff.figures import lineage, shown_row, verdict_text
-from eval_skills.reporting.escape import excerpt, visible_line
+from eval_skills.reporting.escape import shortened, visible_line
 from eval_skills.reporting.html.pages import html_template
 from eval_skills.reporting.ranking import completion_text, rank_text, ranking_notes
 from eval_skills.reporting.sections import reasons
@@ -86,4 +86,4 @@ def _failed(skill: str, item: TaskResult) -> FailedItem:
 
 
 def _text(value: object) -> str:
-    return visible_line(excerpt(value, TEXT_SHOWN))
+    return visible_line(shortened(value, TEXT_SHOWN))

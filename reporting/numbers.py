@@ -100,6 +100,10 @@ MOST_DECIMALS = 6
 """With so many decimals a difference that is still shown as 0 is one: what is left of it comes from adding binary fractions."""
 
 
+FIGURES = (rate, interval, score, milliseconds, usd, count)
+"""What the templates of pages and of Markdown write figures with, by these names."""
+
+
 def signed(value: float, decimals: int) -> str:
     """A difference with its sign, and with as many further decimals as show that it is not 0, `MOST_DECIMALS` at most.
 

@@ -28,7 +28,7 @@ from eval_skills.reporting.diff.figures import (
     verdict_text,
     worst_first,
 )
-from eval_skills.reporting.escape import excerpt, visible, visible_line
+from eval_skills.reporting.escape import shortened, visible, visible_line
 from eval_skills.reporting.numbers import UNKNOWN
 from eval_skills.reporting.sections import reason_text, reasons
 
@@ -109,7 +109,7 @@ def page_of_run(environ: Mapping[str, str]) -> str | None:
 def code(text: object, limit: int = SENTENCE_LENGTH) -> str:
     """Any text as a code span of one line, cut to `limit` characters; of blank text, that it is. `_table` escapes its ``|``: in a
     cell alone it would end something."""
-    line = excerpt(visible_line(str(text)), limit)
+    line = shortened(visible_line(str(text)), limit)
     if not line.strip():
         return "*(blank)*"
     fence = "`" * (_longest_run(line) + 1)
@@ -119,7 +119,7 @@ def code(text: object, limit: int = SENTENCE_LENGTH) -> str:
 
 def block(value: object, limit: int = ANSWER_LENGTH) -> str:
     """Any JSON as a fenced block, cut to `limit` characters."""
-    text = visible(excerpt(value, limit))
+    text = visible(shortened(value, limit))
     fence = "`" * max(3, _longest_run(text) + 1)
     return f"{fence}\n{text}\n{fence}"
 

@@ -10,7 +10,7 @@ from eval_skills.core.models.report import is_missing
 from eval_skills.core.models.response import ToolCall
 from eval_skills.core.models.result import ERROR_STATUSES, FORBIDDEN_TOOL_CALLED, Reason, TurnResult
 from eval_skills.core.text import plural
-from eval_skills.reporting.escape import excerpt
+from eval_skills.reporting.escape import shortened
 
 CALLS_OF_ITEM, CALL_LENGTH = 10, 80
 CALLS_OF_ALERT, SKILLS_SHOWN = 5, 20
@@ -88,9 +88,9 @@ def turn_lines(item: TaskResult) -> list[str]:
 
 
 def _turn_line(turn: TurnResult) -> str:
-    answer = "no answer" if turn.error_message and turn.output is None else excerpt(turn.output, TURN_LENGTH)
-    why = "".join(f"; {excerpt(reason, TURN_LENGTH)}" for reason in turn_reasons(turn)[:1] if turn.status != "pass")
-    return f"turn {turn.turn} {turn.status or 'not judged'}: {excerpt(turn.input, TURN_LENGTH)} → {answer}{why}"
+    answer = "no answer" if turn.error_message and turn.output is None else shortened(turn.output, TURN_LENGTH)
+    why = "".join(f"; {shortened(reason, TURN_LENGTH)}" for reason in turn_reasons(turn)[:1] if turn.status != "pass")
+    return f"turn {turn.turn} {turn.status or 'not judged'}: {shortened(turn.input, TURN_LENGTH)} → {answer}{why}"
 
 
 def reason_text(reason: Reason) -> str:
@@ -108,9 +108,9 @@ def calls_line(item: TaskResult) -> str | None:
 
 
 def _call(index: int, call: ToolCall) -> str:
-    given = "" if call.arguments is None else f" {excerpt(call.arguments, CALL_LENGTH)}"
-    failed = f" failed: {excerpt(call.error, CALL_LENGTH)}" if call.error else ""
-    return f"[{index}] {excerpt(call.name, CALL_LENGTH)}{given}{failed}"
+    given = "" if call.arguments is None else f" {shortened(call.arguments, CALL_LENGTH)}"
+    failed = f" failed: {shortened(call.error, CALL_LENGTH)}" if call.error else ""
+    return f"[{index}] {shortened(call.name, CALL_LENGTH)}{given}{failed}"
 
 
 def flaky_tasks(report: SkillCompletionReport) -> list[FlakyTask]:

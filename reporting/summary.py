@@ -10,7 +10,7 @@ from eval_skills.core.models import SkillCompletionReport, StatusCounts
 from eval_skills.core.models.task import OWN_TESTS
 from eval_skills.core.text import encodable, plural
 from eval_skills.reporting.context import ReportContext, ranked, shown_dimensions
-from eval_skills.reporting.escape import excerpt
+from eval_skills.reporting.escape import shortened
 from eval_skills.reporting.judging import skills_table
 from eval_skills.reporting.numbers import duration
 from eval_skills.reporting.ranking import ranking_notes
@@ -125,7 +125,7 @@ def _content(
         forbidden_tool_alerts=forbidden_tool_alerts(order),
         skills_shown=ALERTS_SHOWN,
         dimensions=shown_dimensions(order),
-        judging=skills_table([(excerpt(report.skill_key, _EXCERPT_LENGTH), report) for report in order[:SKILLS_SHOWN]]),
+        judging=skills_table([(shortened(report.skill_key, _EXCERPT_LENGTH), report) for report in order[:SKILLS_SHOWN]]),
         more_failures=max(0, len(failed) - failures),
         excerpt_length=_EXCERPT_LENGTH,
     )

@@ -24,7 +24,7 @@ from eval_skills.reporting.diff.figures import (
     worst_first,
 )
 from eval_skills.reporting.diff.report import DIFF_FORMATS, DiffDocument
-from eval_skills.reporting.escape import excerpt, visible_line
+from eval_skills.reporting.escape import shortened, visible_line
 from eval_skills.reporting.numbers import UNKNOWN
 
 FLIPS_SHOWN, NAMES_SHOWN, ANSWER_LENGTH = 10, 10, 60
@@ -108,7 +108,7 @@ def _run_shown(side: FlipSide) -> str:
 
 
 def _answer(output: object) -> str:
-    return UNKNOWN if output is None else excerpt(output, ANSWER_LENGTH)
+    return UNKNOWN if output is None else shortened(output, ANSWER_LENGTH)
 
 
 def _show_gate(document: DiffDocument) -> None:

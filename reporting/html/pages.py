@@ -22,8 +22,6 @@ from eval_skills.core.text import plural
 from eval_skills.reporting import numbers
 from eval_skills.reporting.escape import script_json, visible
 
-FIGURES = (numbers.rate, numbers.interval, numbers.score, numbers.milliseconds, numbers.usd, numbers.count)
-
 
 def html_template(name: str, *filters: Callable[..., Any]) -> Template:
     """A template of this package; a text put into it is escaped, with its control characters made visible, and None is a dash.
@@ -45,7 +43,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    filters = (*FIGURES, plural, visible, script_json, version_kept_whole)
+    filters = (*numbers.FIGURES, plural, visible, script_json, version_kept_whole)
     environment.filters |= {function.__name__: function for function in filters}
     return environment
 
