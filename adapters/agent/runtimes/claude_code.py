@@ -43,7 +43,7 @@ class ClaudeCode:
     def check(self, config: AgentConfig) -> str:
         """A key, for a fresh home has no login; one that comes another way is a variable that is passed on."""
         if config.api_key_env is None and config.base_url is None and not config.env and not config.pass_env:
-            return "claude-code needs a key; name the variable that holds it in adapterConfig.apiKeyEnv, such as {KEY}"
+            return f"claude-code needs a key; name the variable that holds it in adapterConfig.apiKeyEnv, such as {KEY}"
         return ""
 
     def prepare(self, run: AgentRun) -> Command:

@@ -120,9 +120,11 @@ def test_every_agent_keeps_out_of_the_workspace_and_gives_way_to_our_sandbox(san
     [
         pytest.param("opencode", {}, "adapterConfig.model", id="opencode-without-a-model"),
         pytest.param("opencode", {"model": "gpt"}, "PROVIDER/MODEL", id="opencode-without-a-provider"),
-        pytest.param("codex", {"model": "m"}, "adapterConfig.apiKeyEnv", id="codex-without-a-key"),
-        pytest.param("gemini", {"model": "m"}, "adapterConfig.apiKeyEnv", id="gemini-without-a-key"),
-        pytest.param("claude-code", {"model": "m"}, "adapterConfig.apiKeyEnv", id="claude-code-without-a-key"),
+        pytest.param("codex", {"model": "m"}, "adapterConfig.apiKeyEnv, such as OPENAI_API_KEY", id="codex-without-a-key"),
+        pytest.param("gemini", {"model": "m"}, "adapterConfig.apiKeyEnv, such as GEMINI_API_KEY", id="gemini-without-a-key"),
+        pytest.param(
+            "claude-code", {"model": "m"}, "adapterConfig.apiKeyEnv, such as ANTHROPIC_API_KEY", id="claude-code-without-a-key"
+        ),
         pytest.param("claude-code", {"passEnv": ["CLAUDE_CODE_OAUTH_TOKEN"]}, "", id="claude-code-with-a-token-of-its-own"),
         pytest.param("codex", {"baseUrl": "http://127.0.0.1:1/v1"}, "", id="codex-with-a-server-that-wants-no-key"),
     ],
