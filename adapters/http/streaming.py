@@ -22,7 +22,32 @@ class StreamCut(ContractError):
     """A stream ended before its end; only who read it knows whether the service or the connection ended it."""
 
 
-class StreamedAnswer:
+class Arriving:
+    """How much of one response has come, and what its messages say of that."""
+
+    def __init__(self) -> None:
+        self.events = self.bytes = 0
+
+    @property
+    def seen(self) -> str:
+        """What has come, for the message of a timeout."""
+        return f"{self.events:,} events in {self.bytes:,} bytes had come"
+
+    def phrase(self, problem: str) -> str:
+        """What is wrong with the stream, with how much of it had come."""
+        return f"the stream {problem} (after {self.events:,} events in {self.bytes:,} bytes)"
+
+    def reported(self, event: Event, error: Any = None, message: str = "") -> ItemError:
+        """The error that an event reports; it may be gone at the next attempt where `is_passing` says so.
+
+        `error` is what is known to be one, where it may lie deeper in the event than an error usually does.
+        """
+        kind = SkillUnavailable if is_passing(event.data) or reports_passing(error) else ContractError
+        message = message or self.phrase(f"reported an error: {shown(event) or 'without a message'}")
+        return kind(message, known=partial_response_in(event.data))
+
+
+class StreamedAnswer(Arriving):
     """Puts together what the events of one response hold.
 
     `see` is called with the JSON of every event, `first` when the first piece of output has come, and `twice` with each key that
@@ -41,12 +66,12 @@ class StreamedAnswer:
         first: Callable[[], None],
         twice: Callable[[str], None] | None = None,
     ) -> None:
+        super().__init__()
         self._config, self._see, self._first, self._twice = config, see, first, twice
         self._pieces: list[Any] = []
         self._ended = False
         # A line may be as long as the whole answer, which the client limits.
         self._source = EventStream() if config.format == "sse" else LineSplitter(sys.maxsize)
-        self.events = self.bytes = 0
 
     def feed(self, chunk: bytes) -> bool:
         """Take what has come; whether that was the end of the stream."""
@@ -67,11 +92,6 @@ class StreamedAnswer:
             raise self._broken(f"held no output{self._place()}")
         return "".join(self._pieces) if self._config.mode == "concat" else self._pieces[-1]
 
-    @property
-    def seen(self) -> str:
-        """What has come, for the message of a timeout."""
-        return f"{self.events:,} events in {self.bytes:,} bytes had come"
-
     def _take_last(self, line: Event) -> None:
         """A last line may lack its end, or be half of one."""
         if not self._is_end(line) and line.data.strip():
@@ -79,7 +99,7 @@ class StreamedAnswer:
                 parse_json(line.data)
             except ValueError as problem:
                 half = f"ended in the middle of a line, or with one that cannot be read: {problem}; it was: {shown(line)}"
-                raise StreamCut(self._phrase(half)) from None
+                raise StreamCut(self.phrase(half)) from None
         self._take(line)
 
     def _is_end(self, event: Event) -> bool:
@@ -92,7 +112,7 @@ class StreamedAnswer:
             return
         self.events += 1
         if event.name == "error":
-            raise self._reported(event)
+            raise self.reported(event)
         if event.data.strip() and (piece := self._piece(event)) is not _NOTHING:
             self._keep(piece)
 
@@ -108,7 +128,7 @@ class StreamedAnswer:
             return value_at(self._config.path or "", value)
         except LookupError:
             if isinstance(value, dict) and value.get("error"):
-                raise self._reported(event) from None
+                raise self.reported(event) from None
             return _NOTHING
 
     def _keep(self, piece: Any) -> None:
@@ -125,28 +145,15 @@ class StreamedAnswer:
 
     def _refuse_early_end(self) -> None:
         if isinstance(self._source, EventStream) and self._source.unfinished:
-            raise StreamCut(self._phrase("ended in the middle of an event"))
+            raise StreamCut(self.phrase("ended in the middle of an event"))
         if self._config.done is not None:
-            raise StreamCut(self._phrase(f"ended without {self._config.done!r} (stream.done)"))
-
-    def _reported(self, event: Event) -> ItemError:
-        kind = SkillUnavailable if is_passing(event.data) else ContractError
-        message = self._phrase(f"reported an error: {shown(event) or 'without a message'}")
-        return kind(message, known=partial_response_in(event.data))
+            raise StreamCut(self.phrase(f"ended without {self._config.done!r} (stream.done)"))
 
     def _broken(self, problem: str) -> ContractError:
-        return ContractError(self._phrase(problem))
-
-    def _phrase(self, problem: str) -> str:
-        return phrase(problem, self.events, self.bytes)
+        return ContractError(self.phrase(problem))
 
     def _place(self) -> str:
         return "" if self._config.path is None else f" at {self._config.path!r} (stream.path)"
-
-
-def phrase(problem: str, events: int, size: int) -> str:
-    """What is wrong with a stream, with how much of it had come."""
-    return f"the stream {problem} (after {events:,} events in {size:,} bytes)"
 
 
 def shown(event: Event) -> str:

@@ -6,15 +6,15 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from eval_skills.adapters.answer.envelope import parse_json, partial_response_in
+from eval_skills.adapters.answer.envelope import parse_json
 from eval_skills.adapters.http.config import ShapeName
 from eval_skills.adapters.http.shapes.anthropic_messages import AnthropicMessages
 from eval_skills.adapters.http.shapes.openai_chat import OpenAiChat
 from eval_skills.adapters.http.shapes.openai_responses import OpenAiResponses
 from eval_skills.adapters.http.shapes.shape import Shape
 from eval_skills.adapters.http.sse import Event, EventStream
-from eval_skills.adapters.http.streaming import StreamCut, is_passing, phrase, reports_passing, shown
-from eval_skills.core.errors import ContractError, ItemError, SkillUnavailable
+from eval_skills.adapters.http.streaming import Arriving, StreamCut, shown
+from eval_skills.core.errors import ContractError
 from eval_skills.core.models import SkillResponse
 
 SHAPES: dict[ShapeName, type[Shape]] = {
@@ -27,7 +27,7 @@ DONE = b"[DONE]"
 """The data of the event that ends a stream of OpenAI's."""
 
 
-class ShapedAnswer:
+class ShapedAnswer(Arriving):
     """Takes the bytes of one answer. A body that begins as JSON is whole, any other one is a stream.
 
     `see` gets the JSON of the body or of every event, `first` is called when the first piece of a streamed answer has come, and
@@ -41,11 +41,11 @@ class ShapedAnswer:
     def __init__(
         self, name: ShapeName, *, see: Callable[[Any], None], first: Callable[[], None], twice: Callable[[str], None]
     ) -> None:
+        super().__init__()
         self.shape = SHAPES[name]()
         self._name, self._see, self._first, self._twice = name, see, first, twice
         self._beginning, self._source = b"", EventStream()
         self._is_stream: bool | None = None
-        self.events = self.bytes = 0
 
     def feed(self, chunk: bytes) -> bool:
         """Take what has come; whether that was the end of the stream."""
@@ -70,16 +70,11 @@ class ShapedAnswer:
         if not self._is_stream:
             self._read_whole(body)
         elif not self.shape.complete:
-            raise StreamCut(self._phrase(f"ended before the end of an answer of {self._name}"))
+            raise StreamCut(self.phrase(f"ended before the end of an answer of {self._name}"))
         known = self.shape.known
         if known is None:
-            raise ContractError(self._phrase(f"held no answer of {self._name} (responseShape)"))
+            raise ContractError(self.phrase(f"held no answer of {self._name} (responseShape)"))
         return known.model_copy(update={"output": self.shape.output})
-
-    @property
-    def seen(self) -> str:
-        """What has come, for the message of a timeout."""
-        return f"{self.events:,} events in {self.bytes:,} bytes had come"
 
     def _read_whole(self, body: bytes) -> None:
         value = parse_json(body, self._twice)
@@ -89,7 +84,7 @@ class ShapedAnswer:
         if error := self.shape.error_in(value):
             with suppress(ValueError):  # what was called before it is known then
                 self.shape.whole(value)
-            raise self._reported(Event("", body), error, f"the answer is an error: {error}")
+            raise self.reported(Event("", body), error, f"the answer is an error: {error}")
         self.shape.whole(value)
 
     def _take(self, event: Event) -> None:
@@ -103,22 +98,13 @@ class ShapedAnswer:
             value = parse_json(event.data, self._twice)
         except ValueError as problem:
             if event.name == "error":
-                raise self._reported(event) from None
+                raise self.reported(event) from None
             unread = f"has an event that cannot be read: {problem}; it was: {shown(event)}"
-            raise ContractError(self._phrase(unread)) from None
+            raise ContractError(self.phrase(unread)) from None
         if isinstance(value, dict):
             self._see(value)
             if self.shape.event(value):
                 self._first()
         error = self.shape.error_in(value) if isinstance(value, dict) else None
         if event.name == "error" or error:
-            raise self._reported(event, error)
-
-    def _reported(self, event: Event, error: Any = None, message: str = "") -> ItemError:
-        """`error` is what the shape found in it: it may lie deeper than where an error usually stands."""
-        kind = SkillUnavailable if is_passing(event.data) or reports_passing(error) else ContractError
-        message = message or self._phrase(f"reported an error: {shown(event) or 'without a message'}")
-        return kind(message, known=partial_response_in(event.data))
-
-    def _phrase(self, problem: str) -> str:
-        return phrase(problem, self.events, self.bytes)
+            raise self.reported(event, error)
