@@ -13,6 +13,7 @@ from eval_skills.core.messages.responses_items import built_in_call, is_call, it
 from eval_skills.core.messages.tool_results import CODE_EXECUTION, results_of
 from eval_skills.core.models import ToolCall
 from eval_skills.core.models.response import ARGUMENTS_KEYS
+from eval_skills.core.text import excerpt
 
 NO_ARGUMENTS = object()
 """Stands for arguments that a call does not mention, which is not the same as null."""
@@ -162,6 +163,11 @@ def tool_call(raw: Any) -> ToolCall | None:
     if not isinstance(name, str) or not name.strip():
         return None
     return ToolCall(name=name, arguments=None if arguments is NO_ARGUMENTS else arguments, id=next(iter(ids_of(given)), None))
+
+
+def unnamed_call(raw: Any) -> str:
+    """What is wrong with a raw call that names no tool."""
+    return f"expected tool calls that name their tool, got {excerpt(raw)}"
 
 
 def ids_of(raw: Mapping[str, Any]) -> list[str]:

@@ -19,6 +19,7 @@ from eval_skills.core.messages.tool_calls import (
     raw_calls,
     results_named,
     tool_call,
+    unnamed_call,
 )
 from eval_skills.core.models import Reason, SkillResponse, ToolCall, TurnResponse
 from eval_skills.core.models.result import TOOL_CALLS_UNKNOWN
@@ -141,7 +142,7 @@ def _hidden_in(message: Mapping[str, Any], *, reported: bool) -> str | None:
     if role != "assistant":
         return None
     nameless = (call for call in every_call(message) if tool_call(call) is None)
-    return next(map(_nameless, nameless), None if reported else _unread_part(message))
+    return next(map(unnamed_call, nameless), None if reported else _unread_part(message))
 
 
 def _unread_part(message: Mapping[str, Any]) -> str | None:
@@ -161,11 +162,7 @@ _BESIDE_CONTENT = frozenset(
 def _without_a_name(call: ToolCall) -> str:
     if call.error:
         return f"a tool call without a name was reported: {call.error}"
-    return _nameless(call.model_dump(exclude_unset=True))
-
-
-def _nameless(call: Any) -> str:
-    return f"expected tool calls that name their tool, got {excerpt(call)}"
+    return unnamed_call(call.model_dump(exclude_unset=True))
 
 
 def _unknown(problem: str, where: str) -> Reason:

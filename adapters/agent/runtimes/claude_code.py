@@ -17,9 +17,8 @@ from eval_skills.adapters.agent.runtimes.base import AgentRun, Command
 from eval_skills.adapters.agent.runtimes.events import RESULT, another_attempt_helps, count, event_of, not_read, text_of
 from eval_skills.adapters.agent.transcript import Transcript
 from eval_skills.adapters.agent.workspace import install_skills
-from eval_skills.core.messages.tool_calls import call_in, tool_call
+from eval_skills.core.messages.tool_calls import call_in, tool_call, unnamed_call
 from eval_skills.core.messages.tool_results import result_in
-from eval_skills.core.text import excerpt
 
 KEY = "ANTHROPIC_API_KEY"
 
@@ -107,7 +106,7 @@ def _note_said(event: dict[str, Any], transcript: Transcript) -> None:
 def _note_call(raw: Any, transcript: Transcript) -> None:
     """Of its own tools, and of those that run at its provider (``server_tool_use``, ``mcp_tool_use``)."""
     if (call := tool_call(raw)) is None:
-        transcript.unknown(f"expected tool calls that name their tool, got {excerpt(raw)}")
+        transcript.unknown(unnamed_call(raw))
     else:
         transcript.tool_call(call.id, call.name, call.arguments)
 

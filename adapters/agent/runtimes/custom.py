@@ -33,7 +33,7 @@ from eval_skills.adapters.answer.calls import read_arguments, tool_call_of
 from eval_skills.adapters.answer.envelope import parse_json
 from eval_skills.core.messages.blocks import blocks_of, is_text, text_in, text_of
 from eval_skills.core.messages.roles import role_in, unknown_role
-from eval_skills.core.messages.tool_calls import call_in, every_call, raw_calls, tool_call
+from eval_skills.core.messages.tool_calls import call_in, every_call, raw_calls, tool_call, unnamed_call
 from eval_skills.core.messages.tool_results import ToolResult, result_in, results_of
 from eval_skills.core.text import excerpt, one_line
 
@@ -121,7 +121,7 @@ def _note_message(message: Mapping[str, Any], transcript: Transcript) -> None:
         transcript.message(role, words)
     for raw in raw_calls(message):
         if (call := tool_call(raw)) is None:
-            transcript.unknown(f"expected tool calls that name their tool, got {excerpt(raw)}")
+            transcript.unknown(unnamed_call(raw))
             continue
         arguments = read_arguments(call.arguments)
         if call.id is None or not transcript.has_this_call(call.id, call.name, arguments):
@@ -193,7 +193,7 @@ def _answer(event: dict[str, Any], transcript: Transcript) -> None:
     for raw in _beside_the_answer(event):
         call = tool_call(raw)
         if call is None:
-            transcript.unknown(f"expected tool calls that name their tool, got {excerpt(raw)}")
+            transcript.unknown(unnamed_call(raw))
         elif told[call.name]:
             told[call.name] -= 1
         else:
