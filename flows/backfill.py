@@ -3,11 +3,10 @@
 import logging
 from contextlib import ExitStack, nullcontext
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 from prefect import flow
 from prefect.artifacts import create_table_artifact
-from prefect.states import Completed
 
 from eval_skills.core.redaction import Redaction, values_of_variables
 from eval_skills.core.text import plural, skill_key_of
@@ -26,6 +25,7 @@ from eval_skills.reporting import numbers
 from eval_skills.tasks.flow_runs import Caller, called_by, describe_flow_run, not_planned
 from eval_skills.tasks.pauses import Gate, PauseWatch, run_ended_parts_again
 from eval_skills.tasks.run_log import FlowRunLog
+from eval_skills.tasks.runner import completed
 
 MAX_ARTIFACT_ROWS = 1_000
 
@@ -69,7 +69,7 @@ def backfill(request: BackfillRequest) -> BackfillSummary:
     summary = backfill_summary(plan, outcomes)
     recording.step(lambda: _publish(summary), lambda: None)
     summary = flow_result.observer.keep(replace(summary, unrecorded=recording.lost))
-    return cast("BackfillSummary", Completed(message=summary.line, data=summary))
+    return completed(summary.line, summary)
 
 
 def _log(request: BackfillRequest) -> FlowRunLog:
@@ -83,7 +83,7 @@ def _in_a_flow_run_of_its_own(session: BackfillSession, work: PeriodWork) -> Per
             describe_flow_run(period)
         outcome = session.carry_out(work)
         _log(session.plan.request).say_all(outcome.remarks, "remark", logging.WARNING)
-        return cast("PeriodOutcome", Completed(message=_message(outcome), data=outcome))
+        return completed(_message(outcome), outcome)
 
     return carry_out(work.period.name, session.plan.request.mode, [source.name for source in work.sources])
 

@@ -4,7 +4,6 @@ from typing import cast
 
 from prefect import flow, unmapped
 from prefect.runtime import flow_run
-from prefect.states import Completed
 
 from eval_skills.engine.comparison.compare import AnswerComparison
 from eval_skills.engine.comparison.pairs import plan_comparison
@@ -14,7 +13,7 @@ from eval_skills.flows.lost_api import flow_result
 from eval_skills.tasks.comparison import compare_pair
 from eval_skills.tasks.flow_runs import describe_flow_run, not_planned
 from eval_skills.tasks.rate_limits import limit_judges
-from eval_skills.tasks.runner import EventLoopTaskRunner, LoopFuture
+from eval_skills.tasks.runner import EventLoopTaskRunner, LoopFuture, completed
 
 
 @flow(task_runner=EventLoopTaskRunner(), persist_result=False)
@@ -44,4 +43,4 @@ def compare_answers(request: CompareRequest) -> ComparisonSummary:
             ended[pair] = future.state.message or f"its task run ended as {future.state.name}"
         rows = comparison.finish(ended)
     summary = comparison.summary(rows, (str(flow_run.id),), len(plan.pairs))
-    return cast("ComparisonSummary", Completed(message=summary.line, data=flow_result.observer.keep(summary)))
+    return completed(summary.line, flow_result.observer.keep(summary))

@@ -89,9 +89,8 @@ def evaluate(request: EvaluateRequest) -> RunSummary:
             summary = write_reports(summary, plan.request.format, Path(plan.request.output_dir))
         summary = publish_skill_effect(summary, plan)
         plan.store.publish()  # last: a run whose object storage is gone has its reports
-    # Prefect returns the data of this state to the caller, and shows its message in the UI.
     summary = with_duration(summary, monotonic() - began)
-    return cast("RunSummary", returned(summary.line, summary))
+    return returned(summary.line, summary)
 
 
 def named_benchmark(request: CallOptions) -> str:

@@ -2,11 +2,9 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import cast
 
 from prefect import flow
 from prefect.runtime import flow_run
-from prefect.states import Completed
 
 from eval_skills.engine.monitor.batches import Batch
 from eval_skills.engine.monitor.request import MonitorRequest
@@ -17,7 +15,7 @@ from eval_skills.tasks.flow_runs import describe_flow_run, not_planned
 from eval_skills.tasks.monitor import judge_batch
 from eval_skills.tasks.pauses import Gate, PauseWatch
 from eval_skills.tasks.rate_limits import apply_rate_limits
-from eval_skills.tasks.runner import EventLoopTaskRunner, unwalked
+from eval_skills.tasks.runner import EventLoopTaskRunner, completed, unwalked
 
 
 @flow(task_runner=EventLoopTaskRunner(), persist_result=False)
@@ -51,4 +49,4 @@ def monitor(request: MonitorRequest) -> MonitorSummary:
                 gate.wait_until_open()
                 judge(batch)
         summary = replace(session.summary(), flow_runs=(str(flow_run.id),), unrecorded=recording.lost)
-    return cast("MonitorSummary", Completed(message=summary.line, data=flow_result.observer.keep(summary)))
+    return completed(summary.line, flow_result.observer.keep(summary))

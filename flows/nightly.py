@@ -54,7 +54,7 @@ def nightly(request: NightlyRequest) -> NightSummary:
         summary = _night(request, night)
     if summary.nothing_ran:
         return cast("NightSummary", Failed(message=summary.line, data=NoSuiteRan(summary)))
-    return cast("NightSummary", returned(summary.line, summary))
+    return returned(summary.line, summary)
 
 
 def _night(request: NightlyRequest, night: NightPlan) -> NightSummary:

@@ -3,7 +3,6 @@
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic
-from typing import cast
 
 from prefect import flow
 from prefect.runtime import flow_run
@@ -58,4 +57,4 @@ def pipeline(request: PipelineRequest) -> RunSummary:
         summary = write_reports(summary, request.format, Path(request.output_dir))
     log_selection(summary)
     summary = with_duration(summary, monotonic() - began)
-    return cast("RunSummary", returned(summary.line, summary))
+    return returned(summary.line, summary)

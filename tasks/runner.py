@@ -296,13 +296,18 @@ def unwalked(value: T) -> T:
     return cast("T", quote(value))
 
 
-def returned(message: str, value: T) -> State[T]:
-    """The completed state of a flow that returns `value`, for a flow with the hook `unwrap`.
+def completed(message: str, value: T) -> T:
+    """The state in which a flow ends well, typed as what the flow's caller gets, `value`; the message is for Prefect's UI."""
+    return cast("T", Completed(message=message, data=value))
+
+
+def returned(message: str, value: T) -> T:
+    """As `completed`, for a flow with the hook `unwrap`.
 
     Prefect looks for futures in what a flow returns, too: of a run of 100,000 items that takes longer than to land them.
     """
     _flow_run_log.addFilter(_is_not_about_unwrapping)  # one that is there already is not added again
-    return cast("State[T]", Completed(message=message, data=quote(value)))
+    return cast("T", completed(message, quote(value)))
 
 
 _flow_run_log = logging.getLogger("prefect.flow_runs")
