@@ -157,8 +157,7 @@ def run_flow(
     `judging` are the options of judging as they were given: where they change nothing, a warning says so.
     """
     if dry_run:
-        show_dry_run(request, exit_on_fail=exit_on_fail, judging=judging)
-        return GATE_FAILED if exit_on_fail else 0
+        return show_dry_run(request, gate=exit_on_fail, judging=judging)
     command = "run" if _is_pipeline(request) else "eval"
     ran = run_request(request, command, judging)
     # not before: what these import, numpy for one, the run imports while its server starts
@@ -186,8 +185,7 @@ def run_experiment(
     `show` gives the exit code that what it shows has. Of a run that stopped only how to continue is shown.
     """
     if dry_run:
-        show_dry_run(request, exit_on_fail=gate, judging=judging)
-        return GATE_FAILED if gate else 0
+        return show_dry_run(request, gate=gate, judging=judging)
     from eval_skills.cli.output.run import show_stop
 
     ran = run_request(request, command, judging)
@@ -198,8 +196,8 @@ def run_experiment(
     return ran.exit_code(gate=False) or shown
 
 
-def show_dry_run(request: EvaluateRequest | PipelineRequest, *, exit_on_fail: bool, judging: JudgeFlags = JudgeFlags()) -> None:
-    """Check the request, and print what its run would do."""
+def show_dry_run(request: EvaluateRequest | PipelineRequest, *, gate: bool, judging: JudgeFlags) -> int:
+    """Check the request, and print what its run would do; the exit code of the command: a gate does not pass without a run."""
     from eval_skills.cli.output.run import show_plan
     from eval_skills.engine.definition.request import PipelineRequest
     from eval_skills.engine.evaluation.pipeline import strategy_of
@@ -208,7 +206,8 @@ def show_dry_run(request: EvaluateRequest | PipelineRequest, *, exit_on_fail: bo
     plan.remarks[:0] = found
     plan.remarks.extend(_without_effect(request, plan, judging))
     strategy = strategy_of(request) if isinstance(request, PipelineRequest) else None
-    show_plan(plan, request, gate=exit_on_fail, strategy=strategy)
+    show_plan(plan, request, gate=gate, strategy=strategy)
+    return GATE_FAILED if gate else 0
 
 
 def _without_effect(request: EvaluateRequest | PipelineRequest, plan: RunPlan, judging: JudgeFlags) -> list[str]:
