@@ -36,36 +36,14 @@ def render(reports: Sequence[SkillCompletionReport], context: ReportContext) -> 
 
 def _result(report: SkillCompletionReport, item: TaskResult, context: ReportContext) -> dict[str, Any]:
     calls, said = [call for each in exchanges(item) for call in each.calls], why(item)
-    cost, latency, score = item.cost_usd or 0.0, item.latency_ms or 0.0, item.score or 0.0
-    quality = item.dimensions.get("output_quality", score)
+    cost, latency = item.cost_usd or 0.0, item.latency_ms or 0.0
     failed = item.status in ERROR_STATUSES
     started = item.started_at or context.created_utc
-    forbidden = [reason.message for reason in item.reasons if reason.code == FORBIDDEN_TOOL_CALLED]
-    codes = {reason.code for reason in item.reasons if not reason.informational}
-    evaluations: dict[str, Any] = {
-        "tool_accuracy": {"accuracy": item.dimensions.get("tool_accuracy", 1.0)},
-        "sequence_correctness": {
-            "correct": item.dimensions.get("sequence_correctness", 1.0) == 1.0,
-            "expected_sequence": [],
-            "actual_sequence": [call.name for call in calls],
-            "progress_score": item.dimensions.get("sequence_correctness", 1.0),
-        },
-        "output_quality": {
-            "score": 100 * quality,
-            "rationale": said,
-            "contains_checks": {"passed": [], "failed": []},
-            "not_contains_checks": {"passed": [], "failed": []},
-        },
-        "cost": {"total_cost": cost, "threshold": 0.0, "passed": not codes & _OF_COST},
-        "latency": {"total_latency": latency, "threshold": 0.0, "passed": not codes & _OF_LATENCY},
-    }
-    if forbidden:
-        evaluations["forbidden_tools"] = {"violations": forbidden, "passed": False}
     return {
         "test_case": item.name,
         "passed": item.passed,
-        "score": 100 * score,
-        "evaluations": evaluations,
+        "score": 100 * (item.score or 0.0),
+        "evaluations": _evaluations(item, calls, said),
         "trace": {
             "session_id": item.task_run_id or f"{context.run_id}/{report.skill_key}/{item.name}",
             "start_time": started.isoformat(),
@@ -79,6 +57,32 @@ def _result(report: SkillCompletionReport, item: TaskResult, context: ReportCont
         "input_query": text(item.input),
         "actual_output": None if failed else text(item.output),
     }
+
+
+def _evaluations(item: TaskResult, calls: Sequence[ToolCall], said: str) -> dict[str, Any]:
+    """What EvalView's own evaluators would say of it."""
+    sequence = item.dimensions.get("sequence_correctness", 1.0)
+    codes = {reason.code for reason in item.reasons if not reason.informational}
+    found: dict[str, Any] = {
+        "tool_accuracy": {"accuracy": item.dimensions.get("tool_accuracy", 1.0)},
+        "sequence_correctness": {
+            "correct": sequence == 1.0,
+            "expected_sequence": [],
+            "actual_sequence": [call.name for call in calls],
+            "progress_score": sequence,
+        },
+        "output_quality": {
+            "score": 100 * item.dimensions.get("output_quality", item.score or 0.0),
+            "rationale": said,
+            "contains_checks": {"passed": [], "failed": []},
+            "not_contains_checks": {"passed": [], "failed": []},
+        },
+        "cost": {"total_cost": item.cost_usd or 0.0, "threshold": 0.0, "passed": not codes & _OF_COST},
+        "latency": {"total_latency": item.latency_ms or 0.0, "threshold": 0.0, "passed": not codes & _OF_LATENCY},
+    }
+    if forbidden := [reason.message for reason in item.reasons if reason.code == FORBIDDEN_TOOL_CALLED]:
+        found["forbidden_tools"] = {"violations": forbidden, "passed": False}
+    return found
 
 
 def _step(place: int, call: ToolCall) -> dict[str, Any]:
