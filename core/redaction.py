@@ -127,7 +127,7 @@ class Redaction:
 
     def _without_split(self, value: Any) -> Any:
         """The data without secrets that begin in one text and end in a later one, with nothing but such texts between."""
-        texts = list(_texts_in(value))
+        texts = list(texts_in(value))
         joined = "".join(texts)
         folded = joined.casefold()
         if len(texts) < 2 or not any(part.casefold() in folded for part in self._parts):
@@ -175,13 +175,13 @@ def _present(text: str, exact: Mapping[str, str], folded: Mapping[str, str]) -> 
     yield from (form for probe, form in folded.items() if probe in lowered)
 
 
-def _texts_in(value: Any) -> Iterator[str]:
+def texts_in(value: Any) -> Iterator[str]:
     """The texts among the values of JSON data, in order."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict | list):
         for part in value.values() if isinstance(value, dict) else value:
-            yield from _texts_in(part)
+            yield from texts_in(part)
 
 
 def _with_texts(value: Any, texts: Iterator[str]) -> Any:

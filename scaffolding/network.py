@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
+
+from eval_skills.core.redaction import texts_in
 
 _LOCAL_ENDINGS = (".localhost", ".local", ".internal", ".test", ".home.arpa")
 """Names that no public server has (RFC 6761, 6762, 8375, and ICANN's reservation of ``internal``)."""
@@ -28,12 +29,4 @@ def is_outside(address: str) -> bool:
 
 def outside_addresses(value: Any) -> list[str]:
     """The URLs of public hosts among the texts of a JSON value."""
-    return [text for text in _texts(value) if _ADDRESS.match(text) and is_outside(text)]
-
-
-def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict | list):
-        for part in value.values() if isinstance(value, dict) else value:
-            yield from _texts(part)
+    return [text for text in texts_in(value) if _ADDRESS.match(text) and is_outside(text)]
