@@ -18,6 +18,7 @@ from eval_skills.benchmarks.importers.langsmith_api import refuse_dataset
 from eval_skills.benchmarks.importers.tables import TABLE_SUFFIXES, WORKBOOKS
 from eval_skills.benchmarks.locations import locate
 from eval_skills.core.documents.loading import (
+    DOCUMENT_SUFFIXES,
     check_path,
     folder_of,
     from_home,
@@ -110,7 +111,7 @@ def is_read_as_tasks(file: Path) -> bool:
         return False
     if _is_table(file) or holds_lines(file):
         return True
-    if file.suffix.lower() not in (".json", ".yaml", ".yml"):
+    if file.suffix.lower() not in DOCUMENT_SUFFIXES:
         return False
     document = read_document(file)
     return isinstance(document, list) or (not is_case(document) and _is_foreign(document))

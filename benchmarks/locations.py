@@ -8,12 +8,11 @@ from functools import cache
 from pathlib import Path
 
 from eval_skills.benchmarks.importers import holds_cases
-from eval_skills.core.documents.loading import folder_of
+from eval_skills.core.documents.loading import DOCUMENT_SUFFIXES, folder_of
 from eval_skills.core.errors import InputError
 from eval_skills.core.text import nearest
 
 BUILTIN_DIR = Path(__file__).parent
-DOCUMENT_SUFFIXES = (".json", ".yaml", ".yml")
 BENCHMARK_FILES = tuple(f"benchmark{suffix}" for suffix in DOCUMENT_SUFFIXES)
 _ID = re.compile(r"[a-z0-9_-]+")
 

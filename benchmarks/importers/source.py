@@ -16,11 +16,17 @@ from eval_skills.benchmarks.importers.python_literals import listed_literals
 from eval_skills.benchmarks.importers.rows import Row, row_of
 from eval_skills.benchmarks.importers.tables import ARROW_SUFFIXES, TABLE_SUFFIXES, Cells, read_cells, read_table
 from eval_skills.core.documents.aliases import refuse_cycles
-from eval_skills.core.documents.loading import LINES_SUFFIXES, holds_lines, numbered_json_lines, read_document, read_text
+from eval_skills.core.documents.loading import (
+    DOCUMENT_SUFFIXES,
+    LINES_SUFFIXES,
+    holds_lines,
+    numbered_json_lines,
+    read_document,
+    read_text,
+)
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.text import nearest, plural
 
-DOCUMENT_SUFFIXES = (".json", ".yaml", ".yml")
 PYTHON_SUFFIX = ".py"
 READ_SUFFIXES = (*LINES_SUFFIXES, *TABLE_SUFFIXES, *DOCUMENT_SUFFIXES, LOG_SUFFIX, PYTHON_SUFFIX)
 

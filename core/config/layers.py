@@ -34,12 +34,10 @@ from eval_skills.core.config.keys import (
 )
 from eval_skills.core.config.options import Config, option_of
 from eval_skills.core.config.values import ID_OR_PATH, PATH, STORE
-from eval_skills.core.documents.loading import is_yaml, read_document, validate
+from eval_skills.core.documents.loading import DOCUMENT_SUFFIXES, is_yaml, read_document, validate
 from eval_skills.core.documents.yaml_documents import TRUTH_WORDS
 from eval_skills.core.errors import ConfigError, InputError
 from eval_skills.core.text import nearest
-
-_DOCUMENTS = (".json", ".yaml", ".yml")
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +140,7 @@ def _located(leaf: Leaf, value: Any, base: Path, home: Path, model: type[Config]
 def _is_path(annotation: Any, value: Any) -> bool:
     """Whether a value of this type is a path, by the marks inside the type: see `options.PATH`."""
     if annotation == ID_OR_PATH:  # an id has neither a slash nor an ending
-        return "/" in str(value) or str(value).endswith(_DOCUMENTS)
+        return "/" in str(value) or str(value).endswith(DOCUMENT_SUFFIXES)
     if annotation == STORE:
         return "://" not in str(value)
     inside = (*get_args(annotation), *getattr(annotation, "__metadata__", ()))

@@ -21,6 +21,10 @@ from eval_skills.core.text import plural
 
 M = TypeVar("M", bound=Model)
 
+_YAML_SUFFIXES = (".yaml", ".yml")
+DOCUMENT_SUFFIXES = (".json", *_YAML_SUFFIXES)
+"""The endings of files that hold one document."""
+
 MAX_DOCUMENT_BYTES = 64 * 1024 * 1024
 _TEXT_OR_NUMBER = re.compile(r'"(?:[^"\\]|\\.)*+"|NaN|-?Infinity|-?[0-9][0-9.eE+-]*')
 _SHOWN_DIGITS = 40
@@ -61,7 +65,7 @@ def is_utf8(name: str) -> bool:
 
 def is_yaml(file: Path | str) -> bool:
     """Whether a file is YAML, by its ending."""
-    return str(file).lower().endswith((".yaml", ".yml"))
+    return str(file).lower().endswith(_YAML_SUFFIXES)
 
 
 def read_document(path: Path, *, most_bytes: int = MAX_DOCUMENT_BYTES) -> Any:

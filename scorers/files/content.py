@@ -19,7 +19,7 @@ from eval_skills.core.text import comparable, excerpt
 from eval_skills.scorers.builtin.json_schema import JsonSchema
 from eval_skills.scorers.builtin.regex import search
 from eval_skills.scorers.files.exists import missing, refuse_nothing
-from eval_skills.scorers.files.rows import SUFFIXES, NoRows, Rows, count_rows, json_lines, json_of
+from eval_skills.scorers.files.rows import ROW_SUFFIXES, NoRows, Rows, count_rows, json_lines, json_of
 from eval_skills.scorers.files.workspace import Workspace, asked_text, checked_path
 from eval_skills.scorers.registry import scorer
 from eval_skills.scorers.score import Score
@@ -90,8 +90,8 @@ class FileContent:
         object.__setattr__(self, "_pattern", None if self.pattern is None else compiled_pattern(self.pattern, "pattern", flags))
         schema = None if self.schema is None else JsonSchema(schema=self.schema, timeout_ms=self.timeout_ms)
         object.__setattr__(self, "_schema", schema)
-        if self.rows is not None and not self._path.lower().endswith(SUFFIXES):
-            raise InputError(f"rows are counted in files that end in {', '.join(SUFFIXES)}", path="rows")
+        if self.rows is not None and not self._path.lower().endswith(ROW_SUFFIXES):
+            raise InputError(f"rows are counted in files that end in {', '.join(ROW_SUFFIXES)}", path="rows")
         _check_encoding(self.encoding)
 
     async def score(self, response: SkillResponse) -> Score:

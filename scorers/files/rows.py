@@ -15,7 +15,7 @@ from eval_skills.core.documents.loading import refuse_constant
 from eval_skills.core.models.base import Model
 from eval_skills.core.text import excerpt
 
-SUFFIXES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet")
+ROW_SUFFIXES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet")
 """The endings of files whose rows can be counted."""
 
 _DELIMITERS = ",;\t|"

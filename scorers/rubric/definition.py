@@ -9,7 +9,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from eval_skills.core.documents.loading import read_document, validate
+from eval_skills.core.documents.loading import DOCUMENT_SUFFIXES, read_document, validate
 from eval_skills.core.errors import InputError
 from eval_skills.core.models.base import Model, Rate, Text, text_like
 from eval_skills.scorers.answer import file_of_benchmark
@@ -108,7 +108,7 @@ def rubric_of(written: str | Mapping[str, Any] | None, folder: Path | None) -> R
     if isinstance(written, Mapping):
         return _checked(dict(written), "")
     _, path = file_of_benchmark(written, folder, option="rubric", what="rubric")
-    if path.suffix.lower() not in (".json", ".yaml", ".yml"):
+    if path.suffix.lower() not in DOCUMENT_SUFFIXES:
         raise InputError(f"{written!r} is not a rubric file; name a .json, .yaml or .yml file", path="rubric")
     try:
         return _checked(read_document(path), written)

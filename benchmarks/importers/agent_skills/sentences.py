@@ -10,12 +10,10 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from eval_skills.agent_skills.documents import inner_path
+from eval_skills.scorers.files.rows import ROW_SUFFIXES
 
 Check = dict[str, Any]
 """An evaluator of a task: a scorer's `type` with its options."""
-
-ROW_FILES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet")
-"""The endings of files whose rows can be counted."""
 
 _QUOTES = (("`", "`"), ('"', '"'), ("'", "'"), ("“", "”"), ("‘", "’"))
 _NAME = r"[\w@+-][\w.@+/-]*\.[A-Za-z][A-Za-z0-9]{0,9}"
@@ -96,7 +94,7 @@ def _not_made(found: re.Match[str]) -> Check | None:
 
 def _rows(found: re.Match[str]) -> Check | None:
     path = _path(found)
-    if path is None or not path.lower().endswith(ROW_FILES):
+    if path is None or not path.lower().endswith(ROW_SUFFIXES):
         return None
     count, bound = int(found["count"].replace(",", "")), (found["bound"] or "").strip().lower()
     if bound in ("at least", "no fewer than"):
