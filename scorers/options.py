@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from types import SimpleNamespace
@@ -18,6 +18,7 @@ from eval_skills.core.documents.validation_errors import problems_in
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import EvalTask
 from eval_skills.core.models.base import Text
+from eval_skills.core.models.expectation import HallucinationMode
 from eval_skills.core.text import nearest
 from eval_skills.scorers.judging.panel import Aggregate, Panel
 from eval_skills.scorers.settings import ScoringSettings
@@ -257,3 +258,15 @@ class PanelOptions:
         if self.aggregate is not None and panel.is_single:
             raise InputError("there is one vote only, so nothing to aggregate; name models, or set votes", path="aggregate")
         return panel
+
+
+def refuse_nothing_to_find(kinds: Collection[str], known: Iterable[str]) -> None:
+    """Refuse an empty option `kinds`: the scorer would pass every answer."""
+    if not kinds:
+        raise InputError(f"the list is empty, so nothing is checked; name some of {', '.join(known)}", path="kinds")
+
+
+def refuse_idle_model(model: str | None, mode: HallucinationMode) -> None:
+    """Refuse a `model` that is named and that the `mode` never asks."""
+    if model is not None and mode == "deterministic":
+        raise InputError("a model is named, and the mode deterministic asks none; set mode to judged or both", path="model")

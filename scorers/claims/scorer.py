@@ -9,7 +9,6 @@ from typing import Annotated
 
 from pydantic import Field
 
-from eval_skills.core.errors import InputError
 from eval_skills.core.models import EvalTask, HallucinationCheck, SkillResponse
 from eval_skills.core.models.base import Text
 from eval_skills.core.models.expectation import CLAIM_KINDS, ClaimKind, HallucinationMode
@@ -21,6 +20,7 @@ from eval_skills.scorers.claims.lookup import FailedTool, Finding, failed_tools,
 from eval_skills.scorers.claims.questions import VERSION
 from eval_skills.scorers.judging.grading import truncation_remarks
 from eval_skills.scorers.judging.panel import Voter
+from eval_skills.scorers.options import refuse_idle_model, refuse_nothing_to_find
 from eval_skills.scorers.registry import scorer
 from eval_skills.scorers.score import Score
 from eval_skills.scorers.settings import ScoringSettings
@@ -59,10 +59,8 @@ class Hallucination:
     settings: ScoringSettings
 
     def __post_init__(self) -> None:
-        if not self.kinds:
-            raise InputError(f"the list is empty, so nothing is checked; name some of {', '.join(CLAIM_KINDS)}", path="kinds")
-        if self.model is not None and self.mode == "deterministic":
-            raise InputError("a model is named, and the mode deterministic asks none; set mode to judged or both", path="model")
+        refuse_nothing_to_find(self.kinds, CLAIM_KINDS)
+        refuse_idle_model(self.model, self.mode)
 
     @classmethod
     def of(cls, check: HallucinationCheck, task: EvalTask, settings: ScoringSettings) -> Hallucination:

@@ -10,7 +10,6 @@ from typing import Any, Literal, NamedTuple
 
 from pydantic import Field, create_model
 
-from eval_skills.core.errors import InputError
 from eval_skills.core.models import EvalTask, Reason, SkillResponse
 from eval_skills.core.models.base import Text
 from eval_skills.core.models.expectation import HallucinationMode
@@ -21,6 +20,7 @@ from eval_skills.scorers.judging.panel import Voter
 from eval_skills.scorers.judging.prompt import Material, Question
 from eval_skills.scorers.judging.quotes import Quotable
 from eval_skills.scorers.judging.reply import REASONING, Reply
+from eval_skills.scorers.options import refuse_idle_model
 from eval_skills.scorers.score import EMPTY_ANSWER, Score, remark
 from eval_skills.scorers.settings import ScoringSettings
 
@@ -71,8 +71,7 @@ class RuledCheck(ABC):
     settings: ScoringSettings
 
     def __post_init__(self) -> None:
-        if self.model is not None and self.mode == "deterministic":
-            raise InputError("a model is named, and the mode deterministic asks none; set mode to judged or both", path="model")
+        refuse_idle_model(self.model, self.mode)
 
     @property
     def models(self) -> tuple[str | None, ...]:

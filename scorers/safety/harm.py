@@ -8,9 +8,9 @@ from typing import Literal, get_args
 
 import regex
 
-from eval_skills.core.errors import InputError
 from eval_skills.core.models import Reason
 from eval_skills.core.text import one_line
+from eval_skills.scorers.options import refuse_nothing_to_find
 from eval_skills.scorers.registry import scorer
 from eval_skills.scorers.safety.check import RuledCheck, Sighting, refused
 from eval_skills.scorers.score import Score
@@ -84,8 +84,7 @@ class Safety(RuledCheck):
 
     def __post_init__(self) -> None:
         RuledCheck.__post_init__(self)  # super() knows no class with slots
-        if not self.kinds:
-            raise InputError(f"the list is empty, so nothing is checked; name some of {', '.join(HARM_KINDS)}", path="kinds")
+        refuse_nothing_to_find(self.kinds, HARM_KINDS)
 
     def sightings(self, text: str) -> list[Sighting]:
         """Each place once, in the order of kinds."""

@@ -9,9 +9,9 @@ from typing import Literal, get_args
 
 import regex
 
-from eval_skills.core.errors import InputError
 from eval_skills.core.models import Reason
 from eval_skills.core.text import comparable
+from eval_skills.scorers.options import refuse_nothing_to_find
 from eval_skills.scorers.registry import scorer
 from eval_skills.scorers.safety.check import RuledCheck, Sighting, refused
 from eval_skills.scorers.score import Score
@@ -81,8 +81,7 @@ class Pii(RuledCheck):
 
     def __post_init__(self) -> None:
         RuledCheck.__post_init__(self)  # super() knows no class with slots
-        if not self.kinds:
-            raise InputError(f"the list is empty, so nothing is checked; name some of {', '.join(PII_KINDS)}", path="kinds")
+        refuse_nothing_to_find(self.kinds, PII_KINDS)
 
     def sightings(self, text: str) -> list[Sighting]:
         """Each place once, in the order of kinds."""
