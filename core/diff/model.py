@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from pydantic import Field
 
@@ -13,6 +13,7 @@ from eval_skills.core.text import plural, skill_key
 
 Change = Literal["compared", "added", "removed"]
 Judgement = Literal["better", "worse", "equivalent", "inconclusive"]
+JUDGEMENTS: tuple[Judgement, ...] = get_args(Judgement)
 MissingRule = Literal["bounds", "ignore"]
 """Items without a verdict: a judgement must hold however they would have gone, or is made of the others alone."""
 Metric = Literal[

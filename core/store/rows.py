@@ -17,6 +17,7 @@ from eval_skills.core.judging.calibration import Calibration
 from eval_skills.core.judging.pairs import Choice, Outcome, Preference, Vote, bounds_of
 from eval_skills.core.models import (
     Attempt,
+    ConfidenceInterval,
     DimensionSummary,
     ItemResult,
     Latency,
@@ -100,13 +101,23 @@ def _said_by(part: type[Model]) -> tuple[str, ...]:
     return tuple(name for name in REPORT_SCHEMA.names if name in part.model_fields or hasattr(part, name))
 
 
+def interval_columns(interval: ConfidenceInterval) -> dict[str, Any]:
+    """The columns of a row that hold the interval of its completion rate."""
+    return {f"ci_{name}": getattr(interval, name) for name in ConfidenceInterval.model_fields}
+
+
+def interval_of(row: Mapping[str, Any]) -> ConfidenceInterval:
+    """The interval behind `interval_columns`."""
+    return ConfidenceInterval(**{name: row[f"ci_{name}"] for name in ConfidenceInterval.model_fields})
+
+
 def report_row(report: SkillCompletionReport, *, run_id: str, benchmark_version: str | None, origin: str) -> dict[str, Any]:
     """The row of one skill's report, under the names of `REPORT_SCHEMA`; its items live in the other table."""
     summary = report.summary
     row: dict[str, Any] = dict.fromkeys(REPORT_SCHEMA.names)
     for part in filter(None, (report, summary, report.latency, report.token_cost, report.ranking)):
         row |= {name: getattr(part, name) for name in _said_by(type(part))}
-    row |= {f"ci_{name}": getattr(summary.confidence_interval, name) for name in ("lower", "upper", "level", "method")}
+    row |= interval_columns(summary.confidence_interval)
     if (counts := summary.counts) is not None:
         row |= {column: getattr(counts, name) for name, column in _COUNT_COLUMNS.items()}
     row |= {name: found.mean for name, found in report.dimensions.items() if name in DIMENSIONS}
@@ -123,12 +134,11 @@ def report_row(report: SkillCompletionReport, *, run_id: str, benchmark_version:
 
 def report_of(row: Mapping[str, Any]) -> SkillCompletionReport:
     """The report behind a row of `report_row`; its items, its figures by tag and its earlier attempts are not in the row."""
-    interval = {name: row[f"ci_{name}"] for name in ("lower", "upper", "level", "method")}
     counts = {name: row[column] or 0 for name, column in _COUNT_COLUMNS.items()}
     parts: dict[str, Any] = {
         name: {field: row[field] for field in model.model_fields if field in row} for name, model in _REPORT_PARTS.items()
     }
-    parts["summary"] |= {"confidence_interval": interval, "counts": counts}
+    parts["summary"] |= {"confidence_interval": interval_of(row), "counts": counts}
     parts["token_cost"] |= {"earlier_attempts": None}  # of these the row has a part
     ranking = {name: row[name] for name in Ranking.model_fields}
     return SkillCompletionReport(

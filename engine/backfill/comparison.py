@@ -11,6 +11,7 @@ from eval_skills.core.diff.diff import diff_reports
 from eval_skills.core.diff.model import SkillDiff
 from eval_skills.core.models import SkillCompletionReport
 from eval_skills.core.store import COMPARISON_SCHEMA, Store, derived_run_id, land_rows
+from eval_skills.core.store.rows import interval_columns
 from eval_skills.engine.backfill.periods import PeriodWork
 from eval_skills.engine.evaluation.summary import RunSummary
 
@@ -68,8 +69,7 @@ def _row(skill: SkillDiff, before: Mapping[Key, PeriodResult], after: Mapping[Ke
         "verdict": skill.verdict,
         "explanation": skill.explanation or None,
     }
-    interval = now.report.summary.confidence_interval
-    row |= {f"ci_{name}": getattr(interval, name) for name in ("lower", "upper", "level", "method")}
+    row |= interval_columns(now.report.summary.confidence_interval)
     row |= _figures(now.report, "") | (_figures(then.report, "before_") if then else {})
     if None not in (row["completion_rate"], row.get("before_completion_rate")):
         row["completion_delta"] = next(figure.delta for figure in skill.rows if figure.metric == "completionRate")

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from eval_skills.core.models import ConfidenceInterval
+from eval_skills.core.diff.model import JUDGEMENTS
+from eval_skills.core.store.rows import interval_of
 from eval_skills.core.text import one_line, plural
 from eval_skills.core.trend.trend import Trend, TrendPoint
 from eval_skills.engine.backfill.comparison import PeriodOutcome, landed_rows
@@ -48,9 +49,7 @@ class BackfillSummary:
         if not self.done:
             return f"nothing to do: {plural(len(self.up_to_date), 'period')} up to date; do it again with --force"
         verdicts = Counter(row["verdict"] for row in self.rows if row.get("verdict") and row["period"] in set(self.done))
-        judged = ", ".join(
-            f"{verdicts[name]} {name}" for name in ("better", "worse", "equivalent", "inconclusive") if verdicts[name]
-        )
+        judged = ", ".join(f"{verdicts[name]} {name}" for name in JUDGEMENTS if verdicts[name])
         rest = f", {len(self.up_to_date)} up to date" if self.up_to_date else ""
         return f"{self.request.mode}: {plural(len(self.done), 'period')}{rest}{'; ' + judged if judged else ''}"
 
@@ -101,7 +100,5 @@ def _point(row: dict[str, Any]) -> TrendPoint:
         skill_version=row["skill_version"],
         benchmark_version=row["benchmark_version"],
         value=(rate := row["completion_rate"]),
-        interval=None
-        if rate is None
-        else ConfidenceInterval(**{name: row[f"ci_{name}"] for name in ("lower", "upper", "level", "method")}),
+        interval=None if rate is None else interval_of(row),
     )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from eval_skills.core.diff.diff import SIGNIFICANCE
 from eval_skills.core.diff.model import (
+    JUDGEMENTS,
     DifferenceInterval,
     DiffRow,
     Flip,
@@ -151,9 +152,7 @@ def worst_first(skills: Iterable[SkillDiff]) -> list[SkillDiff]:
 def counts_of_skills(skills: Sequence[SkillDiff]) -> str:
     """``4 skills: 1 better, 2 worse, 0 equivalent, 1 inconclusive``."""
     kinds = Counter[str](skill.verdict or skill.change for skill in skills)
-    shown = [
-        name for name in ("better", "worse", "equivalent", "inconclusive", "added", "removed") if kinds[name] or name in VERDICTS
-    ]
+    shown = [*JUDGEMENTS, *(name for name in ("added", "removed") if kinds[name])]
     return f"{plural(len(skills), 'skill')}: {', '.join(f'{kinds[name]:,} {name}' for name in shown)}"
 
 
@@ -179,9 +178,6 @@ def summary_of_tasks(skills: Iterable[SkillDiff]) -> str:
             worse, better = worse + found.tasks_worse, better + found.tasks_better
             equal += found.tasks - found.tasks_worse - found.tasks_better
     return f"tasks of all skills: {worse:,} got worse, {better:,} got better, {equal:,} equal, {apart:,} not comparable"
-
-
-VERDICTS = frozenset({"better", "worse", "equivalent", "inconclusive"})
 
 
 def _mean(skill: SkillDiff) -> float | None:
