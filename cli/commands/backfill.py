@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Group, Parameter
 
@@ -35,6 +35,7 @@ from eval_skills.cli.requests import (
     unused_judge_options,
 )
 from eval_skills.cli.running import call_recorded, interrupted
+from eval_skills.core.config.values import BackfillEvery, BackfillMode
 from eval_skills.core.errors import RunError, UsageError
 from eval_skills.core.text import plural
 
@@ -59,8 +60,6 @@ _OF_THE_RUNS = frozenset(
 )
 """What a backfill takes over from the runs, or has no use for."""
 
-Mode = Literal["recompute", "rescore", "replay"]
-Every = Literal["day", "week", "run", "tag"]
 REBUILT, REPLAYED = Group("What is rebuilt", sort_key=1), Group("How a replay runs", sort_key=3)
 PAGES = frozenset({".html", ".htm"})
 
@@ -68,7 +67,7 @@ PAGES = frozenset({".html", ".htm"})
 def backfill_command(
     *,
     mode: Annotated[
-        Mode,
+        BackfillMode,
         Parameter(
             group=REBUILT,
             help="recompute: reports from stored items; rescore: stored answers judged again; replay: past revisions evaluated",
@@ -91,7 +90,7 @@ def backfill_command(
         ),
     ] = None,
     every: Annotated[
-        Every, Parameter(group=REBUILT, help="What a period is: day, week (ISO, UTC), run, or tag (of the repository)")
+        BackfillEvery, Parameter(group=REBUILT, help="What a period is: day, week (ISO, UTC), run, or tag (of the repository)")
     ] = "day",
     skills_repo: Annotated[
         str | None, Mark.PATH, Parameter(group=REBUILT, help="replay: the git repository that holds the skills")

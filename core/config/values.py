@@ -59,6 +59,10 @@ SandboxMb = Annotated[int, Field(gt=0, le=2**30)]
 
 SANDBOX_PROCESSES, SANDBOX_MB = 1024, 1024
 
+BackfillMode = Literal["recompute", "rescore", "replay"]
+BackfillEvery = Literal["day", "week", "run", "tag"]
+"""What a period of a backfill is."""
+
 SandboxName = Literal["none", "bwrap"]
 """What holds a process: nothing, or bubblewrap."""
 

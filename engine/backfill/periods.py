@@ -9,12 +9,13 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from eval_skills.core.config.values import BackfillEvery
 from eval_skills.core.fingerprint import digest_of_json
 from eval_skills.core.models.base import Model, Text
 from eval_skills.core.store import Store
 from eval_skills.core.store.scorings import replaced_digests
 from eval_skills.core.text import plural
-from eval_skills.engine.backfill.request import BackfillRequest, Every
+from eval_skills.engine.backfill.request import BackfillRequest
 from eval_skills.engine.backfill.sources import Source
 
 _LENGTHS = {"day": timedelta(days=1), "week": timedelta(weeks=1)}
@@ -181,6 +182,6 @@ def _pairs(sources: Iterable[Source]) -> set[tuple[str, str]]:
     return {(key.partition("@")[0], source.benchmark) for source in sources for key in source.skills}
 
 
-def period_at(every: Every, moment: datetime, name: str | None) -> Period:
+def period_at(every: BackfillEvery, moment: datetime, name: str | None) -> Period:
     """The period of a moment; a run or a tag is a period of its own, under its `name`."""
     return period_of(moment, every) if every in ("day", "week") else moment_period(moment, name or "")

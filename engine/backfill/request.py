@@ -10,14 +10,12 @@ from pydantic import AwareDatetime, Field, field_validator, model_validator
 
 from eval_skills.core.config import LlmSettings
 from eval_skills.core.config.options import FlowOptions
-from eval_skills.core.config.values import PathText
+from eval_skills.core.config.values import BackfillEvery, BackfillMode, PathText
 from eval_skills.core.models import Weights
 from eval_skills.core.models.base import Text
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.rescoring.request import RescoreRequest, ScoringOptions
 
-Every = Literal["day", "week", "run", "tag"]
-Mode = Literal["recompute", "rescore", "replay"]
 _NOT_OF_A_REPLAY = frozenset({"format", "fail_fast", "min_completion", "resume", "retry_errors"})
 
 
@@ -30,12 +28,14 @@ class BackfillRequest(FlowOptions):
 
     form_first = ("mode", "since", "until", "every", "skills_repo", "skills_path", "force")
 
-    mode: Mode = Field(description="recompute: from stored items; rescore: from stored answers; replay: run past revisions")
+    mode: BackfillMode = Field(
+        description="recompute: from stored items; rescore: from stored answers; replay: run past revisions"
+    )
     since: AwareDatetime | None = Field(default=None, strict=False, description="Begin with this moment [default: the first run]")
     until: AwareDatetime | None = Field(
         title="Until", default=None, strict=False, description="End before this moment [default: now]"
     )
-    every: Every = Field(
+    every: BackfillEvery = Field(
         title="Length of a period",
         default="day",
         description="What a period is: a day or ISO week (UTC), each run, each tag of the repository",

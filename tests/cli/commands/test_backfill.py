@@ -5,13 +5,11 @@ from __future__ import annotations
 import re
 import subprocess
 from collections.abc import Callable
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 
-from eval_skills.cli.commands import backfill
 from eval_skills.core.store import Store
-from eval_skills.engine.backfill import request as backfill_request
 from tests.scripted_model import ScriptedModel, failure, verdict
 
 Run = Callable[..., Any]
@@ -114,8 +112,3 @@ def test_p40_what_cannot_be_done_is_refused_before_anything_starts(
     assert message in result.err
     assert len(result.err.strip().splitlines()) == 1
     assert place.files() == before
-
-
-def test_the_choices_are_those_of_the_request() -> None:
-    assert get_args(backfill.Mode) == get_args(backfill_request.Mode)
-    assert get_args(backfill.Every) == get_args(backfill_request.Every)
