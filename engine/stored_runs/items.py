@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from eval_skills.core.differences import Difference, difference_of
 from eval_skills.core.errors import UsageError
 from eval_skills.core.models import EvalTask, ItemResult, TaskResult
+from eval_skills.core.models.result import KEY_COLUMNS
 from eval_skills.core.store.retention import pruned_words
 from eval_skills.core.text import first_of, nearest, plural, skill_key_of
 from eval_skills.core.viewer_pages import key_of
@@ -28,7 +29,7 @@ WITHOUT_TASKS = "what was asked and expected is not known"
 NAMED = 10
 """How many skills or tasks an error names."""
 
-_KEY = ("skill_id", "skill_version", "task_id", "run_index", "passed", "benchmark_id")
+_KEY = (*KEY_COLUMNS, "passed", "benchmark_id")
 _FIRST = ("task_id", "skill_id", "skill_version", "run_index")
 
 
