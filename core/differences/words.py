@@ -56,7 +56,7 @@ def word_difference(expected: str, got: str) -> Words:
     parts = _joined(_readable(_joined(_parts(expected, one, got, other))))
     left_out = _left_out(rest_of_one, rest_of_other)
     if not left_out and _in_common(parts) < LITTLE:
-        parts = [Part(kind, text) for kind, text in (("removed", expected), ("added", got)) if text]  # type: ignore[arg-type]
+        parts = [part for part in (Part("removed", expected), Part("added", got)) if part.text]
     return Words(tuple(_bounded(parts)), left_out)
 
 

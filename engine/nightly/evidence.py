@@ -148,12 +148,16 @@ def without_tasks(reports: Iterable[SkillCompletionReport]) -> str | None:
 
 
 def _compared(store: Store, run: SuiteRun, history: SuiteHistory, baseline: str | None) -> SuiteEvidence:
-    wanted: dict[ReferenceKind, dict[str, set[str] | None]] = {"last good": {}, "baseline": {baseline: None} if baseline else {}}
+    last_good: dict[str, set[str]] = {}
     replaced: dict[str, str] = {}
     for report in run.reports:
         if last := _last_good(run, history, report):
-            wanted["last good"].setdefault(last.run_id, set()).add(last.skill_key)  # type: ignore[union-attr] # these are never None
+            last_good.setdefault(last.run_id, set()).add(last.skill_key)
             replaced[last.skill_key] = report.skill_key
+    wanted: dict[ReferenceKind, Mapping[str, set[str] | None]] = {
+        "last good": last_good,
+        "baseline": {baseline: None} if baseline else {},
+    }
     diffs: list[tuple[Reference, ReportDiff]] = []
     for kind, names in wanted.items() if run.reports else ():
         try:
