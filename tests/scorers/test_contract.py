@@ -14,7 +14,7 @@ from eval_skills.core.errors import InputError
 from eval_skills.core.models import EvalTask, SkillResponse, ToolCall
 from eval_skills.scorers import TaskScoring, scorer_names
 from eval_skills.scorers.code.jail import why_no_jail
-from eval_skills.scorers.options import EXPECTATIONS
+from eval_skills.scorers.options import EXPECTATIONS, reference_answer
 from eval_skills.scorers.registry import ScorerEntry, find_scorer, reads_expected_value
 from tests.tables import each_row
 
@@ -205,4 +205,5 @@ def test_a_scorer_that_gets_the_task_reads_its_expected_value_unless_it_is_said_
         return
     owners = inspect.getmro(entry.target) if isinstance(entry.target, type) else (entry.target,)
     sources = [inspect.getsource(each) for each in owners if each.__module__.startswith("eval_skills.")]
-    assert any("expected_value" in source for source in sources) == reads_expected_value(entry)
+    reads = any(name in source for source in sources for name in ("expected_value", reference_answer.__name__))
+    assert reads == reads_expected_value(entry)
