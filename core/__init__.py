@@ -5,14 +5,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from importlib import import_module
 from typing import Any
 
-__all__ = ["load_skill"]
+__all__ = ["lazily", "load_skill"]
 
 
-def __getattr__(name: str) -> Any:
-    if name == "load_skill":
-        from eval_skills.core.skills import load_skill
+def lazily(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
+    """The ``__getattr__`` of a package whose names are imported on first use. `modules` has, by the name of a module below the
+    package, the names that are found there, with blanks between them."""
+    homes = {name: module for module, names in modules.items() for name in names.split()}
 
-        return load_skill
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    def found(name: str) -> Any:
+        if name not in homes:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        return getattr(import_module(f"{package}.{homes[name]}"), name)
+
+    return found
+
+
+__getattr__ = lazily(__name__, {"skills": "load_skill"})

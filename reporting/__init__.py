@@ -5,8 +5,9 @@ Names are loaded on first use: who shows a figure as people read it does not nee
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from eval_skills.core import lazily
 
 if TYPE_CHECKING:
     from eval_skills.reporting.context import ReportContext, ranked
@@ -15,19 +16,9 @@ if TYPE_CHECKING:
     from eval_skills.reporting.writing import check_formats, format_named, formats, render, write_rendered, write_reports
 
 __all__ = [
-    "ReportContext",
-    "RunCounts",
-    "check_formats",
-    "count_run",
-    "format_named",
-    "formats",
-    "ranked",
-    "read_reports",
-    "render",
-    "summary_line",
-    "write_rendered",
-    "write_reports",
-]
+    "ReportContext", "RunCounts", "check_formats", "count_run", "format_named", "formats", "ranked", "read_reports", "render",
+    "summary_line", "write_rendered", "write_reports",
+]  # fmt: skip
 
 _MODULES = {
     "context": "ReportContext ranked",
@@ -35,12 +26,6 @@ _MODULES = {
     "summary": "RunCounts count_run summary_line",
     "writing": "check_formats format_named formats render write_rendered write_reports",
 }
-_HOMES = {name: module for module, names in _MODULES.items() for name in names.split()}
-
 
 if not TYPE_CHECKING:  # a type checker must not take every name for one of ours
-
-    def __getattr__(name: str) -> Any:
-        if name not in _HOMES:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    __getattr__ = lazily(__name__, _MODULES)

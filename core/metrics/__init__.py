@@ -5,17 +5,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from eval_skills.core import lazily
 
 if TYPE_CHECKING:
     from eval_skills.core.metrics.reports import skill_reports
 
 __all__ = ["skill_reports"]
 
-
-def __getattr__(name: str) -> Any:
-    if name == "skill_reports":
-        from eval_skills.core.metrics.reports import skill_reports
-
-        return skill_reports
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__ = lazily(__name__, {"reports": "skill_reports"})

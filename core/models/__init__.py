@@ -6,8 +6,9 @@ long as half of that.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from eval_skills.core import lazily
 
 if TYPE_CHECKING:
     from eval_skills.core.models.base import Model
@@ -40,47 +41,12 @@ if TYPE_CHECKING:
     from eval_skills.core.models.task import Benchmark, EvalTask
 
 __all__ = [
-    "ADAPTER_TYPES",
-    "AdapterType",
-    "AtLeast",
-    "Attempt",
-    "Benchmark",
-    "Checks",
-    "ConfidenceInterval",
-    "DimensionSummary",
-    "EvalTask",
-    "Evaluator",
-    "EvaluatorEntry",
-    "Expected",
-    "ExpectedOutput",
-    "ExpectedText",
-    "HallucinationCheck",
-    "ItemResult",
-    "Latency",
-    "Model",
-    "Ranking",
-    "Reason",
-    "SimulatedUser",
-    "Simulation",
-    "Skill",
-    "SkillCompletionReport",
-    "SkillResponse",
-    "Status",
-    "StatusCounts",
-    "Summary",
-    "TagSummary",
-    "TaskResult",
-    "Thresholds",
-    "TokenCost",
-    "ToolCall",
-    "Turn",
-    "TurnResponse",
-    "TurnResult",
-    "Usage",
-    "Verdict",
-    "Weights",
-    "WorkspaceFile",
-]
+    "ADAPTER_TYPES", "AdapterType", "AtLeast", "Attempt", "Benchmark", "Checks", "ConfidenceInterval", "DimensionSummary",
+    "EvalTask", "Evaluator", "EvaluatorEntry", "Expected", "ExpectedOutput", "ExpectedText", "HallucinationCheck", "ItemResult",
+    "Latency", "Model", "Ranking", "Reason", "SimulatedUser", "Simulation", "Skill", "SkillCompletionReport", "SkillResponse",
+    "Status", "StatusCounts", "Summary", "TagSummary", "TaskResult", "Thresholds", "TokenCost", "ToolCall", "Turn",
+    "TurnResponse", "TurnResult", "Usage", "Verdict", "Weights", "WorkspaceFile",
+]  # fmt: skip
 
 _MODULES = {
     "base": "Model",
@@ -96,13 +62,6 @@ _MODULES = {
     "skill": "ADAPTER_TYPES AdapterType Skill",
     "task": "Benchmark EvalTask",
 }
-_HOMES = {name: module for module, names in _MODULES.items() for name in names.split()}
-
 
 if not TYPE_CHECKING:  # a type checker must not take every name for one of ours
-
-    def __getattr__(name: str) -> Any:
-        if name not in _HOMES:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        globals()[name] = found = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-        return found
+    __getattr__ = lazily(__name__, _MODULES)

@@ -5,8 +5,9 @@ Names are loaded on first use, so that importing this package costs neither pand
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from eval_skills.core import lazily
 
 if TYPE_CHECKING:
     from eval_skills.core.store.history import PastRun, past_runs
@@ -42,22 +43,18 @@ __all__ = [
     "read_manifest", "results_of", "start_date", "started_at", "table_of", "write_manifest",
 ]  # fmt: skip
 
-_MODULES = {
-    "history": "PastRun past_runs",
-    "journal": "Journal latest read_journal",
-    "landing": "land land_items land_recomputed land_reports land_rows",
-    "layout": "begins_run_id check_run_id derived_run_id is_run_id new_run_id start_date started_at",
-    "manifest": "Manifest ManifestBenchmark ManifestSkill ReachedLimit read_manifest write_manifest",
-    "retention": "Pruned prune_items",
-    "rows": "results_of table_of",
-    "schema": "COMPARISON_SCHEMA",
-    "sqlite_mirror": "mirror_sqlite",
-    "store": "Store",
-}
-_HOMES = {name: module for module, names in _MODULES.items() for name in names.split()}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+__getattr__ = lazily(
+    __name__,
+    {
+        "history": "PastRun past_runs",
+        "journal": "Journal latest read_journal",
+        "landing": "land land_items land_recomputed land_reports land_rows",
+        "layout": "begins_run_id check_run_id derived_run_id is_run_id new_run_id start_date started_at",
+        "manifest": "Manifest ManifestBenchmark ManifestSkill ReachedLimit read_manifest write_manifest",
+        "retention": "Pruned prune_items",
+        "rows": "results_of table_of",
+        "schema": "COMPARISON_SCHEMA",
+        "sqlite_mirror": "mirror_sqlite",
+        "store": "Store",
+    },
+)

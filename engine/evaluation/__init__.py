@@ -6,8 +6,9 @@ Its face, loaded on first use: `EvaluateRequest` and `PipelineRequest` say what 
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from eval_skills.core import lazily
 
 if TYPE_CHECKING:
     from eval_skills.engine.definition.request import EvaluateRequest as EvaluateRequest
@@ -17,18 +18,14 @@ if TYPE_CHECKING:
     from eval_skills.engine.evaluation.plan import make_plan as make_plan
     from eval_skills.engine.evaluation.summary import RunSummary as RunSummary
 
-_MODULES = {
-    "EvaluateRequest": "eval_skills.engine.definition.request",
-    "PipelineRequest": "eval_skills.engine.definition.request",
-    "RunPlan": "eval_skills.engine.evaluation.plan",
-    "RunSummary": "eval_skills.engine.evaluation.summary",
-    "evaluate_in_process": "eval_skills.engine.evaluation.in_process",
-    "make_plan": "eval_skills.engine.evaluation.plan",
-}
-__all__ = sorted(_MODULES)
+__all__ = ["EvaluateRequest", "PipelineRequest", "RunPlan", "RunSummary", "evaluate_in_process", "make_plan"]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_MODULES[name]), name)
+__getattr__ = lazily(
+    "eval_skills.engine",
+    {
+        "definition.request": "EvaluateRequest PipelineRequest",
+        "evaluation.in_process": "evaluate_in_process",
+        "evaluation.plan": "RunPlan make_plan",
+        "evaluation.summary": "RunSummary",
+    },
+)
