@@ -17,8 +17,8 @@ from eval_skills.benchmarks.importers.archive import LOG_SUFFIX
 from eval_skills.benchmarks.importers.langsmith_api import refuse_dataset
 from eval_skills.benchmarks.importers.tables import TABLE_SUFFIXES, WORKBOOKS
 from eval_skills.benchmarks.locations import locate
+from eval_skills.core.documents import DOCUMENT_SUFFIXES
 from eval_skills.core.documents.loading import (
-    DOCUMENT_SUFFIXES,
     check_path,
     folder_of,
     from_home,

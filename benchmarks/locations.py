@@ -8,7 +8,8 @@ from functools import cache
 from pathlib import Path
 
 from eval_skills.benchmarks.importers import holds_cases
-from eval_skills.core.documents.loading import DOCUMENT_SUFFIXES, folder_of
+from eval_skills.core.documents import DOCUMENT_SUFFIXES
+from eval_skills.core.documents.loading import folder_of
 from eval_skills.core.errors import InputError
 from eval_skills.core.text import nearest
 

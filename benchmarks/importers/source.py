@@ -15,15 +15,9 @@ from eval_skills.benchmarks.importers.archive import LOG_SUFFIX, read_json_log, 
 from eval_skills.benchmarks.importers.python_literals import listed_literals
 from eval_skills.benchmarks.importers.rows import Row, row_of
 from eval_skills.benchmarks.importers.tables import ARROW_SUFFIXES, TABLE_SUFFIXES, Cells, read_cells, read_table
+from eval_skills.core.documents import DOCUMENT_SUFFIXES
 from eval_skills.core.documents.aliases import refuse_cycles
-from eval_skills.core.documents.loading import (
-    DOCUMENT_SUFFIXES,
-    LINES_SUFFIXES,
-    holds_lines,
-    numbered_json_lines,
-    read_document,
-    read_text,
-)
+from eval_skills.core.documents.loading import LINES_SUFFIXES, holds_lines, numbered_json_lines, read_document, read_text
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.text import nearest, plural
 

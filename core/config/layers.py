@@ -34,7 +34,8 @@ from eval_skills.core.config.keys import (
 )
 from eval_skills.core.config.options import Config, option_of
 from eval_skills.core.config.values import ID_OR_PATH, PATH, STORE
-from eval_skills.core.documents.loading import DOCUMENT_SUFFIXES, is_yaml, read_document, validate
+from eval_skills.core.documents import DOCUMENT_SUFFIXES
+from eval_skills.core.documents.loading import is_yaml, read_document, validate
 from eval_skills.core.documents.yaml_documents import TRUTH_WORDS
 from eval_skills.core.errors import ConfigError, InputError
 from eval_skills.core.text import nearest

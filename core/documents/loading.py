@@ -13,6 +13,7 @@ from typing import Any, NoReturn, TypeVar
 from pydantic import ValidationError
 from pydantic_core import to_json
 
+from eval_skills.core.documents import YAML_SUFFIXES
 from eval_skills.core.documents.validation_errors import path_of, problems_in, with_truth
 from eval_skills.core.documents.yaml_documents import parse_yaml
 from eval_skills.core.errors import InputError, UsageError
@@ -20,10 +21,6 @@ from eval_skills.core.models.base import Model
 from eval_skills.core.text import plural
 
 M = TypeVar("M", bound=Model)
-
-_YAML_SUFFIXES = (".yaml", ".yml")
-DOCUMENT_SUFFIXES = (".json", *_YAML_SUFFIXES)
-"""The endings of files that hold one document."""
 
 MAX_DOCUMENT_BYTES = 64 * 1024 * 1024
 _TEXT_OR_NUMBER = re.compile(r'"(?:[^"\\]|\\.)*+"|NaN|-?Infinity|-?[0-9][0-9.eE+-]*')
@@ -65,7 +62,7 @@ def is_utf8(name: str) -> bool:
 
 def is_yaml(file: Path | str) -> bool:
     """Whether a file is YAML, by its ending."""
-    return str(file).lower().endswith(_YAML_SUFFIXES)
+    return str(file).lower().endswith(YAML_SUFFIXES)
 
 
 def read_document(path: Path, *, most_bytes: int = MAX_DOCUMENT_BYTES) -> Any:

@@ -9,7 +9,8 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from eval_skills.core.documents.loading import DOCUMENT_SUFFIXES, read_document, validate
+from eval_skills.core.documents import DOCUMENT_SUFFIXES
+from eval_skills.core.documents.loading import read_document, validate
 from eval_skills.core.errors import InputError
 from eval_skills.core.models.base import Model, Rate, Text, text_like
 from eval_skills.scorers.answer import file_of_benchmark
