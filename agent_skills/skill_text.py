@@ -103,8 +103,3 @@ class SkillText:
     body_line: int = 1
     problems: tuple[Problem, ...] = ()
     is_readable: bool = True
-
-    def line_of(self, index: int) -> Place:
-        """The place of the character of `body` with this index."""
-        before = self.body[:index]
-        return Place(self.body_line + before.count("\n"), index - (before.rfind("\n") + 1) + 1)

@@ -32,7 +32,6 @@ def test_fields_body_and_places() -> None:
     assert (found.body, found.body_line, found.problems, found.is_readable) == ("# PDF\n", 5, (), True)
     assert found.fields["description"].place == Place(3, 1)
     assert found.fields["description"].value.place == Place(3, 14)
-    assert found.line_of(found.body.index("PDF")) == Place(5, 3)
 
 
 @each_row(
