@@ -32,8 +32,7 @@ from eval_skills.core.text import plural
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.evaluation.asyncio_support import run_on_own_loop
 from eval_skills.engine.evaluation.in_process import evaluate_here
-from eval_skills.engine.evaluation.plan import RunPlan
-from eval_skills.engine.evaluation.resume import plan_for
+from eval_skills.engine.evaluation.plan import RunPlan, plan_for
 from eval_skills.engine.evaluation.summary import RunSummary
 from eval_skills.engine.handover import HeldInMemory, holding
 from eval_skills.engine.judging.outcome import have_again, judge_rest

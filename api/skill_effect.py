@@ -34,7 +34,7 @@ from eval_skills.core.store import Store
 from eval_skills.core.store.files import short_lived_folder
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.evaluation.in_process import evaluate_in_process
-from eval_skills.engine.evaluation.resume import plan_for
+from eval_skills.engine.evaluation.plan import plan_for
 from eval_skills.engine.evaluation.summary import RunSummary
 from eval_skills.engine.handover import HeldInMemory, holding
 from eval_skills.engine.skill_effect.arms import Agent, Arms, arms_asked

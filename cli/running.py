@@ -306,7 +306,7 @@ def checked_plan(request: EvaluateRequest | PipelineRequest) -> tuple[EvaluateRe
     """
     from eval_skills.engine.definition.request import PipelineRequest
     from eval_skills.engine.evaluation.pipeline import evaluation_of, found_skills, strategy_of
-    from eval_skills.engine.evaluation.resume import plan_for
+    from eval_skills.engine.evaluation.plan import plan_for
     from eval_skills.reporting.writing import check_formats
 
     check_formats(request.format)

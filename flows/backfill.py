@@ -17,7 +17,7 @@ from eval_skills.engine.backfill.request import BackfillRequest
 from eval_skills.engine.backfill.summary import BackfillSummary, backfill_summary
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.evaluation.in_process import evaluate_in_process
-from eval_skills.engine.evaluation.resume import plan_for
+from eval_skills.engine.evaluation.plan import plan_for
 from eval_skills.engine.evaluation.summary import RunSummary
 from eval_skills.flows.evaluate import evaluate
 from eval_skills.flows.lost_api import Recording, flow_result

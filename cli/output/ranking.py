@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 from rich.console import Group
+from rich.table import Table
 from rich.text import Text
 
 from eval_skills.cli.context import current, printable
-from eval_skills.cli.output.tables import GAP, bare_table, left_out_note
+from eval_skills.cli.output.tables import left_out_note
 from eval_skills.core.models import SkillCompletionReport, TaskResult
 from eval_skills.core.models.dimensions import DIMENSIONS
 from eval_skills.core.models.report import MISSING_KINDS
@@ -33,6 +34,7 @@ from eval_skills.reporting.summary import append_job_summary
 if TYPE_CHECKING:
     from eval_skills.engine.evaluation.summary import RunSummary
 
+GAP = 2
 
 FIGURES: dict[str, Callable[[SkillCompletionReport], str]] = {
     "completion": completion_text,
@@ -68,7 +70,7 @@ def ranking(summary: RunSummary, width: int, *, whole: bool = True) -> Group:
         if _width(columns) > width and name in columns:
             too_wide.append(name)
             del columns[name]
-    table = bare_table()
+    table = Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0))
     for name in columns:
         table.add_column(name, justify="left" if name == "skill" else "right", no_wrap=name != "skill", overflow="fold")
     left_out = 0 if whole or len(reports) <= SHOWN else len(reports) - BEST - LAST

@@ -174,6 +174,15 @@ class RunPlan:
         return (of_turn_ms or task.timeout_ms or self.request.timeout_ms) / 1000
 
 
+def plan_for(request: EvaluateRequest) -> RunPlan:
+    """The checked plan of a new run, or of the rest of the one that the request resumes; raises as these do."""
+    if not request.resume:
+        return make_plan(request)
+    from eval_skills.engine.evaluation.resume import resumed_plan
+
+    return resumed_plan(request)
+
+
 @collection_paused()
 def make_plan(request: EvaluateRequest, *, run_id: str | None = None) -> RunPlan:
     """A checked plan for a new run; nothing is written.

@@ -59,11 +59,6 @@ def continuing(request: EvaluateRequest, run_id: str) -> EvaluateRequest:
     return EvaluateRequest(**{**said, "resume": run_id})
 
 
-def plan_for(request: EvaluateRequest) -> RunPlan:
-    """The checked plan of a new run, or of the rest of the one that the request resumes; raises as these do."""
-    return resumed_plan(request) if request.resume else make_plan(request)
-
-
 @collection_paused()
 def resumed_plan(request: EvaluateRequest) -> RunPlan:
     """The rest of the run that `request.resume` names.

@@ -17,7 +17,7 @@ from eval_skills.core.store.missing import WRONG_CLOCK
 from eval_skills.core.text import first_of, plural
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.evaluation.in_process import evaluate_in_process
-from eval_skills.engine.evaluation.resume import plan_for
+from eval_skills.engine.evaluation.plan import plan_for
 from eval_skills.engine.evaluation.summary import RunSummary
 from eval_skills.engine.nightly.effect import effect_run, night_effect
 from eval_skills.engine.nightly.events import prune_old_items, record_night

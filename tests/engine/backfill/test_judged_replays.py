@@ -15,7 +15,7 @@ from eval_skills.core.errors import RunError
 from eval_skills.core.store import Store
 from eval_skills.engine.backfill.summary import BackfillSummary
 from eval_skills.engine.evaluation.in_process import evaluate_in_process
-from eval_skills.engine.evaluation.resume import plan_for
+from eval_skills.engine.evaluation.plan import plan_for
 from tests.engine.backfill.backfills import backfill, shown
 from tests.scripted_model import Says, ScriptedModel, failure, verdict
 
