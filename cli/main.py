@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Any, TextIO
 from eval_skills.cli.context import INTERRUPTED, READER_LEFT, TERMINATED, UNFINISHED, USAGE, begin, briefly, current, printable
 from eval_skills.cli.streams import print_everywhere
 from eval_skills.core.errors import EvalSkillsError, RunError, StoreWarning, UsageError, UserError
-from eval_skills.core.text import excerpt
 
 if TYPE_CHECKING:
     from cyclopts.exceptions import UnknownCommandError, UnknownOptionError
@@ -97,8 +96,9 @@ def _call(arguments: Sequence[str]) -> int:
     except OSError as error:
         if error.errno != errno.ENAMETOOLONG or error.filename is None:
             return _fail(error, UNFINISHED)
-        what = f"{excerpt(error.filename)}: too long for a path; give the name of a file, not what is in it"
-        return _fail(UsageError(what), USAGE)
+        from eval_skills.core.documents.loading import too_long_path
+
+        return _fail(too_long_path(error.filename), USAGE)
     except Exception as error:  # noqa: BLE001 - the last line of defence: a bug becomes a sentence and an exit code
         return _fail(error, UNFINISHED)
 

@@ -20,8 +20,10 @@ _OF_EVERY_INTERPRETER = frozenset(sys.modules)
 if __name__ == "__main__" and not sys.flags.safe_path:
     del sys.path[0]  # our own folder, where no script looks for modules
 
+import array
 import ast
 import errno
+import fcntl
 import gc
 import io
 import json
@@ -47,9 +49,6 @@ SAFE_THREADS = frozenset({"jemalloc_bg_thd"})
 
 _TEMPORARY = frozenset({"tempfile.mkdtemp", "tempfile.mkstemp"})
 """What Python says, before it does so, that it makes a folder or a file of a name that nobody else has."""
-
-_HELD_BY_US = 3
-"""References to a module that has one in `sys.modules` and one of a variable, and is counted."""
 
 _STREAMS = 3
 _NO_SUCH_SCRIPT = 2
@@ -78,7 +77,9 @@ class Program(NamedTuple):
         if not sys.flags.safe_path:
             sys.path.insert(0, os.getcwd() if self.is_module else os.path.dirname(os.path.realpath(self.file)))
         main = ModuleType("__main__")
-        main.__dict__.update(__annotations__={}, __builtins__=sys.modules["builtins"])
+        main.__dict__.update(__builtins__=sys.modules["builtins"])
+        if sys.version_info < (3, 14):  # later ones make them when they are asked for (PEP 649)
+            main.__dict__.update(__annotations__={})
         if not self.is_module:
             main.__dict__.update(__file__=self.file, __cached__=None, __loader__=SourceFileLoader("__main__", self.file))
         sys.modules["__main__"] = main
@@ -173,10 +174,16 @@ def _renew_main() -> None:
 
     What is in its names would not be finalised at the end. A module that an import holds on to stays.
     """
-    main = sys.modules["__main__"]
-    if sys.getrefcount(main) <= _HELD_BY_US:
-        sys.modules["__main__"] = renewed = ModuleType("__main__")
-        renewed.__dict__.update(main.__dict__)
+    if _references(sys.modules) <= _references({"__main__": ModuleType("__main__")}):
+        renewed = ModuleType("__main__")
+        renewed.__dict__.update(vars(sys.modules["__main__"]))
+        sys.modules["__main__"] = renewed
+
+
+def _references(modules: dict[str, ModuleType]) -> int:
+    """To ``__main__``, with those of this function, whose number differs between versions of Python."""
+    main = modules["__main__"]
+    return sys.getrefcount(main)
 
 
 def _without_our_frames(trace: TracebackType | None) -> TracebackType | None:
@@ -223,8 +230,9 @@ def _why_not_shared(before: frozenset[str]) -> str:
     `before` are the open descriptors from before the imports. Libraries that can be forked end their threads for it, and start
     them anew when they need them (OpenBLAS, and so NumPy): so it is after a fork that threads are counted.
     """
-    if opened := [what for number, what in _descriptors() if number not in before and not _is_for_all(number)]:
-        return f"its imports left {opened[0]} open"
+    opened = [(number, what) for number, what in _descriptors() if number not in before and not _is_for_all(number)]
+    if left := [what for number, what in opened if not (_is_read_only(number) and what in _code())]:
+        return f"its imports left {left[0]} open"
     if _started():
         return "its imports started a process that still runs"
     if shared := _shared_memory():
@@ -248,6 +256,22 @@ def _is_for_all(number: str) -> bool:
     return stat.S_ISCHR((found := os.fstat(int(number))).st_mode) and os.major(found.st_rdev) == 1
 
 
+def _is_read_only(number: str) -> bool:
+    return fcntl.fcntl(int(number), fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDONLY
+
+
+def _code() -> set[str]:
+    """The files that code was loaded from. libffi, and so `ctypes` and NumPy, keeps its own open on some systems, to map it."""
+    return {path for access, path in _maps() if "x" in access}
+
+
+def _maps() -> Iterator[tuple[str, str]]:
+    with open("/proc/self/maps") as maps:
+        for line in maps:
+            _, access, _, _, _, *path = line.split(maxsplit=5)
+            yield access, "".join(path).strip()
+
+
 def _started() -> str:
     lists = []
     for thread in os.listdir("/proc/self/task"):
@@ -257,12 +281,8 @@ def _started() -> str:
 
 
 def _shared_memory() -> str:
-    with open("/proc/self/maps") as maps:
-        for line in maps:
-            _, access, _, _, _, *path = line.split(maxsplit=5)
-            if access.startswith("rw") and access.endswith("s"):
-                return "".join(path).strip() or "without a name"
-    return ""
+    shared = (path or "without a name" for access, path in _maps() if access.startswith("rw") and access.endswith("s"))
+    return next(shared, "")
 
 
 def _fork() -> int:
@@ -322,7 +342,7 @@ class Server:
 
     def _forked(self) -> bool:
         """Answer one request; whether this is the new process."""
-        byte, streams, _, _ = socket.recv_fds(self._control, 1, _STREAMS)
+        byte, streams = self._asked()
         if not byte:
             sys.exit()
         try:
@@ -341,6 +361,16 @@ class Server:
             os.close(stream)
         self._say_if_worn()
         return False
+
+    def _asked(self) -> tuple[bytes, list[int]]:
+        """The next byte, and the descriptors with it. As `socket.recv_fds`, which from Python 3.14 on imports while it receives:
+        what it finds by then is the script's."""
+        streams = array.array("i")
+        byte, parts, _, _ = self._control.recvmsg(1, socket.CMSG_LEN(_STREAMS * streams.itemsize))
+        for level, kind, data in parts:
+            if (level, kind) == (socket.SOL_SOCKET, socket.SCM_RIGHTS):
+                streams.frombytes(data[: len(data) - len(data) % streams.itemsize])
+        return byte, list(streams)
 
     def _become(self, streams: list[int]) -> None:
         """Be a process of one's own, with these streams and nothing of the server's."""

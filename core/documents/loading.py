@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -18,7 +19,7 @@ from eval_skills.core.documents.validation_errors import path_of, problems_in, w
 from eval_skills.core.documents.yaml_documents import parse_yaml
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.models.base import Model
-from eval_skills.core.text import plural
+from eval_skills.core.text import excerpt, plural
 
 M = TypeVar("M", bound=Model)
 
@@ -206,6 +207,7 @@ def read_text(path: Path, *, most_bytes: int = MAX_DOCUMENT_BYTES) -> str:
 
     Raises:
         InputError: the file is missing, unreadable, not a regular file, larger than `most_bytes`, or not UTF-8.
+        UsageError: the path is too long for the system.
     """
     try:
         if path.exists() and not path.is_file() and not path.is_dir():
@@ -220,7 +222,14 @@ def read_text(path: Path, *, most_bytes: int = MAX_DOCUMENT_BYTES) -> str:
     except UnicodeDecodeError as error:
         raise InputError(f"not UTF-8 text (byte {error.start}); save it as UTF-8", source=path) from None
     except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            raise too_long_path(str(path)) from None
         raise InputError(f"cannot be read: {error.strerror}", source=path) from None
+
+
+def too_long_path(text: str) -> UsageError:
+    """The error about a text that was given as a path, and that the system refuses for its length."""
+    return UsageError(f"{excerpt(text)}: too long for a path; give the name of a file, not what is in it")
 
 
 def _parse_json(text: str) -> Any:

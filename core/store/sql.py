@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 import threading
+from contextlib import suppress
 from contextvars import copy_context
 from typing import TYPE_CHECKING, Any
 
@@ -217,7 +218,8 @@ def _interruptible(work: Callable[[], pa.Table], interrupt: Callable[[], object]
         worker.join()
     except BaseException:
         for _ in range(round(_FAREWELL_S / _AGAIN_S)):
-            interrupt()
+            with suppress(duckdb.ConnectionException):  # it has just been closed, by work that is at its end
+                interrupt()
             worker.join(_AGAIN_S)
             if not worker.is_alive():
                 break

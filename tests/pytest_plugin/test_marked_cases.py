@@ -245,7 +245,7 @@ BAD = {
     "no_runs": (('"skill"', "runs=0"), "runs: "),
     "mixed_keys": (('"skill"', 'llm={1: 2, "model": "m"}'), "options are values that JSON can say, whose keys are texts; got"),
     "json_as_path": (('"skill"', f'tasks="{300 * "x"}"'), "File name too long"),
-    "no_path": (('"skill"', r'tasks="a\0b"'), "embedded null byte"),
+    "no_path": (('"skill"', r'tasks="a\0b"'), "embedded null "),
     "positional": (('"skill"', '"sums.json"'), "everything but the skill is named"),
 }
 

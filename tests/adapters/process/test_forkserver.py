@@ -213,13 +213,17 @@ async def test_imports_are_done_once_and_before_the_items(forked_skill: MakeSkil
 
 
 async def test_modules_by_the_names_that_the_server_uses_are_the_scripts_own(forked_skill: MakeSkill, tmp_path: Path) -> None:
-    for name in ("socket", "ast", "resource", "gc_", "forkserver", "streams", "child"):
+    for name in ("array", "socket", "ast", "resource", "gc_", "forkserver", "streams", "child"):
         (tmp_path / f"{name}.py").write_text(f"own = {name!r}\n")
-    source = "import ast, child, forkserver, resource, socket, streams\n" + ONE_SHOT
-    own = "[each.own for each in (ast, child, forkserver, resource, socket, streams)]"
-    assert await answers(forked_skill(f"{source}print(reply({own}))"), 1) == [
-        ["ast", "child", "forkserver", "resource", "socket", "streams"]
-    ]
+    used = ("array", "ast", "child", "forkserver", "resource", "socket", "streams")
+    own = [name for name in used if name not in sys.builtin_module_names]  # of those no script can have its own
+    source = f"import {', '.join(own)}\n{ONE_SHOT}print(reply([each.own for each in ({', '.join(own)})]))"
+    assert await answers(forked_skill(source), 1) == [own]
+
+
+async def test_what_code_was_loaded_from_may_stay_open(forked_skill: MakeSkill, tmp_path: Path) -> None:
+    (tmp_path / "loaded.py").write_text("import _ctypes, os\nos.open(_ctypes.__file__, os.O_RDONLY)\n")
+    assert await answers(forked_skill("import loaded\n" + ONE_SHOT + "print(reply(1))")) == [1] * 3
 
 
 @pytest.mark.slow

@@ -1,10 +1,14 @@
 from __future__ import annotations
 
+import _thread
 import random
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import duckdb
+import pyarrow as pa
 import pytest
 
 from eval_skills.core.errors import UsageError
@@ -165,3 +169,20 @@ def test_quantile_disc_is_the_nearest_rank(store: Store, make_result: Callable[.
         f"s{size}": {f"p{percent}": sorted(latencies)[-(-percent * size // 100) - 1] for percent in PERCENTS}
         for size, latencies in values.items()
     }
+
+
+def test_an_interruption_is_one_also_where_the_query_has_just_closed_its_connection() -> None:
+    closed, connection = threading.Event(), duckdb.connect(":memory:")
+
+    def ending() -> pa.Table:
+        connection.close()
+        _thread.interrupt_main()
+        assert closed.wait(60)
+        return pa.table({})
+
+    def interrupt() -> None:
+        closed.set()
+        connection.interrupt()
+
+    with pytest.raises(KeyboardInterrupt):
+        sql._interruptible(ending, interrupt)

@@ -251,7 +251,8 @@ def test_nothing_heavy_is_imported_before_the_first_evaluation() -> None:
 @pytest.mark.slow
 def test_no_thread_outlives_a_fork(warm_command: WarmCommand) -> None:
     code = (
-        "import os, asyncio; from eval_skills.scorers.judging.waiting import wait_for\n"
+        "import os, asyncio, warnings; from eval_skills.scorers.judging.waiting import wait_for\n"
+        "warnings.simplefilter('ignore', DeprecationWarning)\n"  # Python warns of any thread at a fork
         "wait_for(asyncio.sleep(0)); pid = os.fork()\n"
         "if pid == 0: wait_for(asyncio.sleep(0)); os._exit(7)\n"
         "print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))"
