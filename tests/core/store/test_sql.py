@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-import _thread
 import random
+import signal
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -172,11 +172,11 @@ def test_quantile_disc_is_the_nearest_rank(store: Store, make_result: Callable[.
 
 
 def test_an_interruption_is_one_also_where_the_query_has_just_closed_its_connection() -> None:
-    closed, connection = threading.Event(), duckdb.connect(":memory:")
+    closed, connection, main = threading.Event(), duckdb.connect(":memory:"), threading.main_thread()
 
     def ending() -> pa.Table:
         connection.close()
-        _thread.interrupt_main()
+        signal.pthread_kill(main.ident or 0, signal.SIGINT)
         assert closed.wait(60)
         return pa.table({})
 
