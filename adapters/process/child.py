@@ -296,6 +296,8 @@ class Receipt:
     def note_written(self) -> None:
         """To be called when it has been written: a pipe whose other end is closed has taken nothing of it."""
         self._was_refused = self._own is None or self._pipe is None or self._pipe.is_closing()
+        if self._was_refused:
+            self.close()  # or the program would never learn that nothing more comes
 
     @property
     def is_unread(self) -> bool:

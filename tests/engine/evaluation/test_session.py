@@ -149,7 +149,8 @@ class TestAFullDisk:
             with monkeypatch.context() as full:
                 full.setattr(os, "write", lambda *_: raise_no_space())
                 with pytest.raises(RunError, match="No space left on device"):
-                    await session.attempt(plan.items[0], last=True)
+                    async with asyncio.timeout(20):  # the request could not be written either, of which the program learns
+                        await session.attempt(plan.items[0], last=True)
             assert (session.stopped, session.is_unwritable) == (True, True)
             assert "No space left on device" in str(session.write_error)
 
