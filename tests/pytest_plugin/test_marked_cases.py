@@ -244,7 +244,7 @@ BAD = {
     "nan": (('"skill"', 'min_completion=float("nan")'), "min_completion must be a number from 0 to 1; got nan"),
     "no_runs": (('"skill"', "runs=0"), "runs: "),
     "mixed_keys": (('"skill"', 'llm={1: 2, "model": "m"}'), "options are values that JSON can say, whose keys are texts; got"),
-    "json_as_path": (('"skill"', f'tasks="{300 * "x"}"'), "File name too long"),
+    "json_as_path": (('"skill"', f'tasks="{300 * "x"}"'), "too long"),
     "no_path": (('"skill"', r'tasks="a\0b"'), "embedded null "),
     "positional": (('"skill"', '"sums.json"'), "everything but the skill is named"),
 }
