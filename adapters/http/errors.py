@@ -26,14 +26,14 @@ from eval_skills.core.text import one_line
 
 TRANSIENT = frozenset({408, 425, 429, 502, 503, 504, *range(520, 528), 529, 530})
 """The request was kept from the skill, by a limit of its own or by what stands before it, and may get through later. Those from
-520 on are no standard's: Anthropic's API says by 529 that it is overloaded, and Cloudflare by the others that it cannot reach the
+520 on are not standard: with 529 Anthropic's API says that it is overloaded, with the others Cloudflare that it cannot reach the
 service behind it or understand it: it refused (521), was too late (522, 524), has no TLS (525, 526) or no name (530)."""
 
 UNREACHED = frozenset({401, 403, 404, 405, 407, 410})
 """The address or the credentials are wrong: the skill itself was not reached."""
 
 _NO_ANSWER = ("peer ", "illegal status line", "illegal request line", "no response line")
-"""How the parser of HTTP begins what it says of a connection that broke off, or of something that is no answer in HTTP at all."""
+"""How h11 begins its message about a connection that broke off, or about something that is not HTTP at all."""
 
 _OTHER_SCHEME = re.compile(r"(?!https?:)[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 

@@ -124,7 +124,7 @@ class Model(BaseHTTPRequestHandler):
 
 
 class Server(ThreadingHTTPServer):
-    """A caller that is stopped in the middle is no error of the model."""
+    """Says nothing of callers that are stopped in the middle."""
 
     def handle_error(self, request, client_address):
         if not isinstance(sys.exception(), ConnectionError):
