@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from eval_skills.core.documents.loading import MAX_DOCUMENT_BYTES, read_document, validate
-from eval_skills.core.errors import InputError
+from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.models import Benchmark, EvalTask, Skill
 from tests.tables import each_row
 
@@ -187,3 +187,9 @@ def test_an_absent_value_and_a_null_survive_a_round_trip() -> None:
         again = EvalTask.model_validate(task.model_dump(by_alias=True))
         assert again.expected_output is not None
         assert again.expected_output.has_value is has_value
+
+
+def test_a_path_that_is_too_long_is_refused_in_one_short_line(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="too long for a path; give the name of a file, not what is in it") as caught:
+        read_document(tmp_path / ('[{"id": "add"}]' * 400))
+    assert len(str(caught.value)) < 400
