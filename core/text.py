@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import unicodedata
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from difflib import get_close_matches
@@ -17,6 +18,7 @@ MESSAGE_CHARS = 300
 LONG_CHARS = 4_096
 """A longer text is judged in a thread."""
 
+_NUMBER = re.compile("([0-9]{1,18})")
 _SEPARATORS = str.maketrans("", "", "-_. \t\n")
 
 
@@ -155,6 +157,11 @@ def first_of(names: Sequence[str], shown: int) -> str:
     """The first names, and how many more there are: ``a, b and 1,218 more``."""
     more = len(names) - shown
     return ", ".join(names) if more <= 0 else f"{', '.join(names[:shown])} and {more:,} more"
+
+
+def natural_order(name: str) -> tuple[str | int, ...]:
+    """The key by which people sort names: numbers in them by their size, so that `c9` stands before `c10`."""
+    return tuple(int(part) if number % 2 else part for number, part in enumerate(_NUMBER.split(name)))
 
 
 def skill_key(skill_id: str, skill_version: str) -> str:

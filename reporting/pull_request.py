@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from eval_skills.core.diff.gate import forbidden_failures
 from eval_skills.core.errors import UsageError
-from eval_skills.core.text import encodable, percents_apart, plural, unusable_skills
+from eval_skills.core.text import encodable, natural_order, percents_apart, plural, unusable_skills
 from eval_skills.reporting import numbers
 from eval_skills.reporting.context import ReportContext, models_failed, ranked
 from eval_skills.reporting.diff.figures import (
@@ -205,7 +205,7 @@ def _comparison(document: DiffDocument) -> Iterator[str]:
         yield f"✔ Gate passed: {code(document.gate_words)}"
     flips = sorted(
         ((skill, flip) for skill in skills for flip in skill.flips),
-        key=lambda each: (each[1].change == "better", -abs(_moved(each[1])), each[0].skill_id, each[1].task_id),
+        key=lambda each: (each[1].change == "better", -abs(_moved(each[1])), each[0].skill_id, natural_order(each[1].task_id)),
     )
     if flips:
         shown = [_flip_row(skill, flip) for skill, flip in flips[:FLIPS_SHOWN]]

@@ -38,7 +38,7 @@ class ObjectSkill(Skill):
         """
         shown, runnable = name or name_of(target), runnable_of(target)
         skill = cls(
-            id=re.sub(r"[^a-z0-9_-]+", "-", shown.lower()).strip("-") or "function",
+            id=_id_of(shown),
             name=shown,
             version=UNVERSIONED,
             description=(inspect.getdoc(target) or "").partition("\n")[0] if inspect.isroutine(target) else "",
@@ -79,6 +79,11 @@ def name_of(target: Any) -> str:
         target = target.func
     names = (getattr(target, each, None) for each in ("__name__", "name"))
     return next((name for name in names if isinstance(name, str) and name.strip()), type(target).__name__)
+
+
+def _id_of(name: str) -> str:
+    """The name in the letters of an id; one without any of these is told from others by its digest."""
+    return re.sub(r"[^a-z0-9_-]+", "-", name.lower()).strip("-") or f"function-{digest_of_json(name)[-8:]}"
 
 
 def _digest_of_source(target: Any) -> str | None:

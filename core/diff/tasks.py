@@ -29,6 +29,7 @@ from eval_skills.core.statistics.paired import (
 )
 from eval_skills.core.statistics.rates import FloatArray, IntArray
 from eval_skills.core.statistics.runs import fewer_passes_p
+from eval_skills.core.text import natural_order
 
 _SAME = 1e-12
 Runs = list[TaskResult]
@@ -174,8 +175,8 @@ def pair_tasks(before: SkillCompletionReport, after: SkillCompletionReport) -> T
         tasks=shared,
         before=[olds[task] for task in shared],
         after=[news[task] for task in shared],
-        only_before=sorted(olds.keys() - news.keys()),
-        only_after=sorted(news.keys() - olds.keys()),
+        only_before=sorted(olds.keys() - news.keys(), key=natural_order),
+        only_after=sorted(news.keys() - olds.keys(), key=natural_order),
         changed=changed,
         judged_otherwise=judged_otherwise,
         missing_of_otherwise=(then, now),

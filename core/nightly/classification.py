@@ -37,7 +37,7 @@ from eval_skills.core.nightly.evidence import (
     SkillNight,
 )
 from eval_skills.core.statistics.newly_failing import chance_of_flaky_tasks
-from eval_skills.core.text import plural
+from eval_skills.core.text import natural_order, plural
 
 
 def classify(night_id: str, skills: Sequence[SkillNight], fresh: Mapping[int, FreshRuns]) -> list[Classification]:
@@ -73,7 +73,7 @@ def _classify(night_id: str, skill: SkillNight, fresh: FreshRuns | None, failing
     changed = skill.changes(began)
     what = f"when this changed: {', '.join(changed)}" if changed else "when nothing known changed"
     words.append(f"since {'tonight' if began == night_id else began}, {what}")
-    tasks = sorted({*broken, *(task for each in worse for task in each.worse_tasks())})
+    tasks = sorted({*broken, *(task for each in worse for task in each.worse_tasks())}, key=natural_order)
     return Classification(
         verdict="regressed",
         explanation="; ".join(words),
@@ -137,7 +137,7 @@ def _suspect(skill: SkillNight, fresh: FreshRuns | None, failing: list[str], cha
         )
         return Classification(verdict="suspect", explanation=words, tasks=failing)
     if skill.left_open() or any(each.left_open for each in skill.against):
-        return _open(skill, sorted(task for task, tally in skill.tonight.tallies.items() if tally.missing))
+        return _open(skill, sorted((task for task, tally in skill.tonight.tallies.items() if tally.missing), key=natural_order))
     return None
 
 

@@ -10,7 +10,7 @@ from pydantic import Field
 from eval_skills.core.diff.model import Judgement, SkillDiff
 from eval_skills.core.models.base import Model, Rate
 from eval_skills.core.models.report import ConfidenceInterval
-from eval_skills.core.text import nearest
+from eval_skills.core.text import natural_order, nearest
 
 Arm = Literal["with", "without", "old", "sham"]
 ARMS: tuple[Arm, ...] = get_args(Arm)
@@ -129,7 +129,7 @@ class SkillEffect(Model):
     def worse(self, against: Arm) -> list[TaskEffect]:
         """The tasks that fewer runs passed with the Agent Skills than in the other arm, the largest losses first."""
         losses = [(difference, task) for task in self.tasks if (difference := task.difference(against) or 0.0) < -SAME]
-        return [task for _, task in sorted(losses, key=lambda loss: (loss[0], loss[1].task_id))]
+        return [task for _, task in sorted(losses, key=lambda loss: (loss[0], natural_order(loss[1].task_id)))]
 
 
 def chosen_arms(named: Sequence[str] | None, old: str | None) -> list[Arm]:

@@ -18,7 +18,7 @@ from eval_skills.core.diff.model import (
     PairedStatistics,
     SkillDiff,
 )
-from eval_skills.core.text import plural
+from eval_skills.core.text import natural_order, plural
 from eval_skills.reporting import numbers
 from eval_skills.reporting.numbers import UNKNOWN, points
 
@@ -129,7 +129,7 @@ def sensitivity(found: PairedStatistics) -> str:
 
 def flips_shown(skill: SkillDiff, limit: int) -> tuple[list[Flip], int]:
     """The first `limit` tasks that moved, what got worse first, the largest moves first; and how many more there are."""
-    order = sorted(skill.flips, key=lambda flip: (flip.change == "better", -_size(flip), flip.task_id))
+    order = sorted(skill.flips, key=lambda flip: (flip.change == "better", -_size(flip), natural_order(flip.task_id)))
     return order[:limit], max(0, len(order) - limit)
 
 

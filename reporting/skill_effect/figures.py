@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from eval_skills.core.skill_effect.gate import of_answers
 from eval_skills.core.skill_effect.model import Arm, ArmComparison, ArmFigures, SkillEffect, TaskEffect, Undiscerning
-from eval_skills.core.text import plural
+from eval_skills.core.text import natural_order, plural
 from eval_skills.reporting import numbers
 from eval_skills.reporting.diff.figures import sensitivity, verdict_text
 from eval_skills.reporting.escape import visible_line
@@ -140,7 +140,8 @@ def worse_tasks(effect: SkillEffect) -> list[WorseTask]:
             losses.setdefault(task.task_id, []).append(each.against)
     tasks = {task.task_id: task for task in effect.tasks}
     arms = [each.arm for each in effect.arms]
-    order = sorted(losses, key=lambda name: (min(tasks[name].difference(arm) or 0.0 for arm in losses[name]), name))
+    largest = {name: min(tasks[name].difference(arm) or 0.0 for arm in lost) for name, lost in losses.items()}
+    order = sorted(losses, key=lambda name: (largest[name], natural_order(name)))
     return [WorseTask(task_cells(tasks[name], arms), ", ".join(losses[name])) for name in order]
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from eval_skills.core.text import EXCERPT_CHARS, apart, beside, excerpt, first_of, one_line, percents_apart
+from eval_skills.core.text import EXCERPT_CHARS, apart, beside, excerpt, first_of, natural_order, one_line, percents_apart
 from tests.tables import each_row
 
 
@@ -48,6 +48,11 @@ def test_one_line_is_cut_with_a_mark(text: str, shown: str) -> None:
 @pytest.mark.parametrize(("shown", "said"), [(3, "a, b, c"), (2, "a, b and 1 more")])
 def test_the_first_names_and_how_many_more_there_are(shown: int, said: str) -> None:
     assert first_of(["a", "b", "c"], shown) == said
+
+
+def test_numbers_in_names_are_sorted_by_their_size() -> None:
+    names = ["t-2-1", "", "10", "c9", "t-1-12", "c10", "9", "t-1-2", "b", f"c{'9' * 5000}"]
+    assert sorted(names, key=natural_order) == ["", "9", "10", "b", "c9", "c10", names[-1], "t-1-2", "t-1-12", "t-2-1"]
 
 
 @each_row(

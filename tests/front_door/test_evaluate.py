@@ -159,6 +159,12 @@ def test_skills_on_disk_and_in_memory_are_evaluated_together(examples: Path) -> 
 
 
 @pytest.mark.slow
+def test_names_without_latin_letters_are_skills_of_their_own() -> None:
+    first, second = es.evaluate(skills={"検索": upper, "要約": slowly}, tasks=TASKS).reports
+    assert first.skill_id != second.skill_id
+    assert es.evaluate(skills={"検索": upper}, tasks=TASKS).reports[0].skill_id == first.skill_id
+
+
 def test_each_skill_is_evaluated_once(examples: Path) -> None:
     folder = examples / "calculator"
     result = es.evaluate([upper, folder, upper, es.load_skill(folder)], "coding-easy", task_ids=["evaluate-addition"])

@@ -172,9 +172,10 @@ def test_what_got_worse_is_shown_first_and_the_rest_is_counted() -> None:
         }
         return {"taskId": task, "change": "better" if after > before else "worse", **sides}
 
-    flips = [flip("up", 0.0, 1.0), flip("down-a-little", 1.0, 0.5), flip("down", 1.0, 0.0), flip("b", 1.0, 0.5)]
+    flips = [flip("up", 0.0, 1.0), flip("down-a-little", 1.0, 0.5), flip("down", 1.0, 0.0)]
+    flips += [flip("b10", 1.0, 0.5), flip("b9", 1.0, 0.5)]
     shown, more = flips_shown(skill(flips=flips), 3)
-    assert ([each.task_id for each in shown], more) == (["down", "b", "down-a-little"], 1)
+    assert ([each.task_id for each in shown], more) == (["down", "b9", "b10"], 2)
 
 
 @pytest.mark.parametrize(("names", "text"), [([], ""), (["a", "b"], "a, b"), (["a", "b", "c", "d"], "a, b and 2 more")])
