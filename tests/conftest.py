@@ -17,6 +17,7 @@ from hypothesis import HealthCheck, settings
 from eval_skills.cli.context import Invocation, begin
 from eval_skills.core.rate_limits import services
 from tests.ending import end
+from tests.kept_options import keep_options
 
 gc.disable()  # until all tests are collected: what is imported stays, and looking through it takes an eighth of the time
 
@@ -58,6 +59,8 @@ def _fsync(fd: object) -> None:
 
 
 os.fsync = _fsync
+
+keep_options()
 
 
 # Where tests take long: for servers, browsers and whole runs.

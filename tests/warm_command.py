@@ -32,10 +32,12 @@ from typing import IO, NoReturn
 import pytest
 
 from eval_skills.cli import commands
+from eval_skills.cli.context import USAGE
 from eval_skills.cli.prefect_server.api_server import CLIENT_SETTINGS, QUIET, WITHOUT_TLS, apply
 from eval_skills.cli.prefect_server.existing import prefect_home
 from eval_skills.cli.running import NEEDED_BY_A_FLOW
 from tests.ending import end
+from tests.kept_options import keep_options
 from tests.prefect_server import FOLDER
 
 SHIM = """#!{python} -ISs
@@ -239,6 +241,7 @@ def serve(address: str, *also: str) -> None:
     for command in iter_modules(commands.__path__, f"{commands.__name__}."):
         import_module(command.name)
     import_module("eval_skills.scorers.judging.provider").warm_up()
+    keep_options()
     _rehearse()
     gc.collect()
     gc.freeze()
@@ -253,7 +256,7 @@ def serve(address: str, *also: str) -> None:
 
 def _rehearse() -> None:
     """Evaluate a skill and write its reports, without Prefect, whose threads no fork has: what is made at first use (models,
-    templates) is a third of what a run costs."""
+    templates, options) is a third of what a run costs."""
     import eval_skills
     from eval_skills.cli.main import call
 
@@ -261,6 +264,8 @@ def _rehearse() -> None:
         eval_skills.evaluate(skills=[str(ROOT / "examples" / "skills" / "calculator")], tasks=REHEARSED, store=folder)
         files = ["--format", "html", "markdown", "json", "--output", f"{folder}/reports/"]
         assert call(["--json", "report", "convert", "--input", "latest", "--store", folder, *files]) == 0
+        for command in ("run", "eval", "nightly", "backfill"):
+            assert call([command, "--no-such-option"]) == USAGE
 
 
 def _take_calls(server: socket.socket) -> None:
