@@ -21,12 +21,13 @@ for line in sys.stdin:
     reply = {"error": {"code": 1, "message": asked["say"]}} if asked["task"] == "broken" else {"result": asked["say"]}
     print(json.dumps({"jsonrpc": "2.0", "id": request["id"], **reply}), flush=True)
 """
-INI = """[pytest]
-addopts = -p no:langsmith_plugin -p no:anyio
+NAMED = "--disable-plugin-autoload -p xdist -p pytest_asyncio.plugin -p eval_skills.pytest_plugin.plugin"
+INI = f"""[pytest]
+addopts = {NAMED}
 asyncio_mode = auto
 asyncio_default_fixture_loop_scope = function
 """
-"""Plugins of what is installed beside pytest are left out: LangSmith's alone takes half a second."""
+"""Plugins of what is installed beside pytest are left out: LangSmith's alone takes half a second, to look for them a tenth."""
 
 Project = Callable[..., pytest.Pytester]
 

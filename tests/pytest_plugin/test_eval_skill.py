@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 import pytest
 
-if TYPE_CHECKING:
-    from tests.pytest_plugin.conftest import Project
+from tests.pytest_plugin.conftest import INI, NAMED, Project
 
 SUITE = """
 import pytest
@@ -162,9 +160,11 @@ def test_who_does_not_use_it_loads_nothing_heavy() -> None:
 
 
 @pytest.mark.slow
-def test_it_can_be_left_out(project: Project) -> None:
+def test_it_is_found_where_it_is_installed_and_can_be_left_out(project: Project) -> None:
     pytester = project()
+    pytester.makeini(INI.replace(NAMED, "-p no:langsmith_plugin -p no:anyio"))
     pytester.makepyfile("def test_it(eval_skill): ...")
+    pytester.runpytest_inprocess().assert_outcomes(passed=1)
     result = pytester.runpytest_inprocess("-p", "no:eval_skills")
     result.assert_outcomes(errors=1)
     result.stdout.fnmatch_lines(["*fixture 'eval_skill' not found*"])
