@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
+from hypothesis.internal.constants_ast import Constants
 
 from eval_skills.cli.context import Invocation, begin
 from eval_skills.core.rate_limits import services
@@ -37,6 +39,8 @@ settings.register_profile("exploring", deadline=None, suppress_health_check=[Hea
 settings.register_profile("patient", settings.get_profile("exploring"), derandomize=True, max_examples=40)
 settings.register_profile("quick", settings.get_profile("patient"), max_examples=20)  # what `make test` tries
 settings.load_profile("patient")
+# Nor do the examples change with the constants in our code, for which each worker would parse all of it.
+providers._get_local_constants = Constants
 
 # What a terminal or the page of a CI job is like is nothing to the tests, which would print for the one and write on the other.
 _OF_A_JOB = ("GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT", "TRACEPARENT")
