@@ -27,6 +27,9 @@ T = TypeVar("T")
 _OF_UTF_8 = frozenset({"utf-8", "utf8", "us-ascii", "ascii"})
 """Charsets whose texts are read as UTF-8."""
 
+_TEXTS = frozenset({"text/plain", "text/markdown", "text/csv", "text/xml", "text/yaml"})
+"""Types of bodies that are texts. HTML is none: it is what a proxy or a page for signing in answers."""
+
 
 class HttpAnswer:
     """One answer, from its first byte to the response that it makes."""
@@ -152,11 +155,11 @@ class HttpAnswer:
 
 
 def _own_json(reply: HttpReply, twice: Callable[[str], None]) -> Any:
-    """An empty body is null (a DELETE has nothing to say); a body of the type ``text/plain`` is a text, in UTF-8 unless it says
-    otherwise.
+    """An empty body is null (a DELETE has nothing to say); a body of the type ``text/plain`` or the like is a text, in UTF-8
+    unless it says otherwise.
     """
     kind = reply.headers.get("content-type", "")
-    if kind.partition(";")[0].strip().lower() == "text/plain":
+    if kind.partition(";")[0].strip().lower() in _TEXTS:
         return _decoded(reply.body, kind)
     return parse_json(reply.body, twice) if reply.body.strip() else None
 

@@ -108,6 +108,7 @@ async def test_an_answer_of_its_own_shape_is_never_an_envelope(wire: Wire, ask: 
         pytest.param("HTTP/1.1 201 Created", b"", None, id="201-empty"),
         pytest.param("HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8", "é 5".encode(), "é 5", id="text"),
         pytest.param("HTTP/1.1 200 OK\r\nContent-Type: text/plain", "é 5".encode(), "é 5", id="text-without-a-charset"),
+        pytest.param("HTTP/1.1 200 OK\r\nContent-Type: text/markdown; charset=utf-8", b"# 5", "# 5", id="markdown"),
         pytest.param(
             'HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset="ISO-8859-1"', "é 5".encode("latin-1"), "é 5", id="latin-1"
         ),
