@@ -298,7 +298,8 @@ def _night(
     found = _items_of(night, outcomes)
     kept = [each for each in found if each.task_id in digests and _is_same(each, *digests[each.task_id])]
     made_of = {SKILL_VERSION: night.skill_version, "judge": night.judge}
-    for first in found[:1]:
+    own = (each for each in found if each.run_id == night.run_id)  # fresh runs ask a part of the benchmark, with its own digest
+    if first := next(own, None):
         made_of |= {SKILL_FILES: first.skill_digest, "benchmark version": first.benchmark_version}
         made_of["benchmark"] = first.benchmark_digest
     return Night(

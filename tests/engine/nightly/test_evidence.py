@@ -15,7 +15,7 @@ from eval_skills.core.nightly.evidence import Classification, NightVerdict
 from eval_skills.core.store import land_reports, prune_items
 from eval_skills.core.store.digests import DIGESTS_FILE
 from eval_skills.engine.nightly.events import record_night
-from eval_skills.engine.nightly.evidence import SuiteRun
+from eval_skills.engine.nightly.evidence import SuiteRun, gather
 from eval_skills.engine.nightly.execution import suite_outcome
 from eval_skills.engine.nightly.history import PastNight, SuiteHistory, compared, needed_runs, suite_history
 from eval_skills.engine.nightly.request import Suite
@@ -148,6 +148,17 @@ def test_a_task_that_is_judged_by_another_scorer_is_not_compared(nights: Nights)
 
 
 @pytest.mark.slow
+def test_fresh_runs_are_no_change_of_the_benchmark_where_a_clock_dates_them_before_their_night(nights: Nights) -> None:
+    night = PastNight("20260102T000000Z-9999", "20260102T000000Z-0001", None, "adder", "1.0.0", "sums", good=False, judge=None)
+    nights.run(BROKEN, 2, benchmark_digest="whole")
+    fresh = nights.run({"t3": "f"}, 1, number=9, benchmark_digest="part")
+    (evidence,) = nights.evidence(nights.run(BROKEN, 3, benchmark_digest="whole"))
+    history = replace(evidence.history, nights=[replace(night, confirm_run_id=fresh.run_id)])
+    (skill,) = gather(nights.store, "tonight", [evidence.run], [history], None)[0].skills
+    assert skill.tonight.changes(skill.past[0]) == []
+    assert skill.past[0].tallies["t3"].failed == 2
+
+
 def test_a_night_whose_every_task_changed_passes_no_gate_and_the_next_one_is_compared_with_it(nights: Nights) -> None:
     nights.night(FINE)
     anew = nights.night(FINE, digests=dict.fromkeys(TASKS, "other"))
