@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from eval_skills.core.errors import UsageError
-from eval_skills.core.store import Manifest, Store, begins_run_id, is_run_id, new_run_id
+from eval_skills.core.store import Manifest, Store, begins_run_id, is_run_id, new_run_id, started_at
 from eval_skills.core.store.files import RunLock, once_free
 from eval_skills.core.store.missing import nights_put_aside
 from eval_skills.engine.evaluation.resume import wait_for_writer
@@ -196,16 +196,19 @@ def _runs_of(store: Store, night_id: str) -> Iterator[tuple[str, Manifest]]:
 
 
 def suites_of_nights(store: Store, since: str) -> Iterator[tuple[str, str]]:
-    """The nights from this one on, each with a suite of a run that it has in the store, once for each run."""
+    """The nights from a day before this one on, each with a suite of a run that it has in the store, once for each run."""
     for _, manifest in _manifests(store, since=since):
         if "night" in manifest.provenance:
             yield str(manifest.provenance["night"]), str(manifest.provenance["suite"])
 
 
-def _manifests(store: Store, since: str = "") -> Iterator[tuple[str, Manifest]]:
-    """Of the runs from this second on, the youngest first."""
+def _manifests(store: Store, since: str | None = None) -> Iterator[tuple[str, Manifest]]:
+    """Of the runs from a day before this one on, the youngest first. By their ids, the runs of a night may be older than it: a
+    clock was set back meanwhile, or that of a worker is behind.
+    """
+    first = "" if since is None else new_run_id(started_at(since) - timedelta(days=1))
     for run_id in reversed(store.run_ids()):
-        if run_id[:SECOND] < since[:SECOND]:
+        if run_id[:SECOND] < first[:SECOND]:
             return
         if (manifest := store.find_manifest(run_id)) is not None:
             yield run_id, manifest

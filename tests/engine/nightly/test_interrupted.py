@@ -182,6 +182,14 @@ def test_pruning_leaves_what_an_interrupted_night_goes_on_with(store: Store) -> 
     assert prune_old_items(store, 1, set()).run_ids == runs[:1], "a later night has evaluated the suite"
 
 
+def test_what_a_night_has_begun_is_found_where_a_clock_dates_it_before_the_night(store: Store) -> None:
+    (run_id,) = begun_runs(store, FIRST).suites.values()
+    night = FIRST.replace("T000000Z", "T000031Z")
+    manifest = store.manifest(run_id).model_copy(update={"provenance": {"night": night, "suite": "s"}})
+    write_manifest(store.run_folder(run_id), manifest)
+    assert begun_runs(store, night).suites == {"s": run_id}, "its clock was set back by a second, or is that of another machine"
+
+
 def night_in(store: Store) -> NightPlan:
     return NightPlan(FIRST, NightlyRequest(suites="suites.yaml", store=store.path), store, [], [])
 
