@@ -8,11 +8,13 @@ from pathlib import Path
 from shlex import quote
 
 from eval_skills.core.errors import UserError
-from eval_skills.core.metrics.tasks import count_tallies
+from eval_skills.core.metrics.tasks import Tallies, count_tallies, merge_tallies
 from eval_skills.core.models import SkillCompletionReport
 from eval_skills.core.nightly.classification import classify
 from eval_skills.core.nightly.evidence import Classification, FreshRuns
+from eval_skills.core.store import Store
 from eval_skills.core.store.files import KEPT
+from eval_skills.core.store.history import task_outcomes
 from eval_skills.core.store.missing import WRONG_CLOCK
 from eval_skills.core.text import first_of, plural
 from eval_skills.engine.definition.request import EvaluateRequest
@@ -135,7 +137,7 @@ def confirmed(
     done = evaluate(asked)
     fresh: dict[int, FreshRuns] = {}
     for (index, (of, report, _)), each in zip(moved.items(), done, strict=True):
-        found = _fresh(of, report.skill_key, each)
+        found = _fresh(night, of, report.skill_key, each)
         fresh[index] = replace(found, of_other_files=_of_other_files(night, of, report, found))
     return fresh, done
 
@@ -151,12 +153,20 @@ def _of_other_files(night: NightPlan, of: SuiteEvidence, report: SkillCompletion
     return len({row["skill_digest"] for row in rows if (row["skill_id"], row["skill_version"]) == skill} - {None}) > 1
 
 
-def _fresh(of: SuiteEvidence, skill_key: str, done: Evaluated) -> FreshRuns:
+def _fresh(night: NightPlan, of: SuiteEvidence, skill_key: str, done: Evaluated) -> FreshRuns:
     run = suite_run(of.run.suite, done.run_id or "", [report for report in done.reports if report.skill_key == skill_key])
     if run.reports:
-        return FreshRuns(tallies=count_tallies(run.reports[0].task_results), run_id=done.run_id, remarks=done.remarks)
+        return FreshRuns(tallies=_tallies(night.store, run, run.reports[0]), run_id=done.run_id, remarks=done.remarks)
     problem = "; ".join([*done.problems, *run.failures]) or f"{skill_key} did not run"
     return FreshRuns(tallies=None, run_id=done.run_id, problem=problem, remarks=done.remarks)
+
+
+def _tallies(store: Store, run: SuiteRun, report: SkillCompletionReport) -> Tallies:
+    if report.task_results or run.run_id is None:
+        return count_tallies(report.task_results)
+    outcomes = task_outcomes(store, [run.run_id])  # the reports of a large run list no items
+    own = [each for each in outcomes if (each.skill_id, each.skill_version) == (report.skill_id, report.skill_version)]
+    return merge_tallies(*({each.task_id: each.tally} for each in own))
 
 
 def concluded(night: NightPlan, evidence: Sequence[SuiteEvidence], fresh: Mapping[int, FreshRuns]) -> NightSummary:

@@ -10,15 +10,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from eval_skills.core.metrics.tasks import Tally
 from eval_skills.core.nightly.classification import classify
 from eval_skills.core.nightly.evidence import Classification, NightVerdict
 from eval_skills.core.store import land_reports, prune_items
 from eval_skills.core.store.digests import DIGESTS_FILE
 from eval_skills.engine.nightly.events import record_night
 from eval_skills.engine.nightly.evidence import SuiteRun, gather
-from eval_skills.engine.nightly.execution import suite_outcome
+from eval_skills.engine.nightly.execution import Evaluated, confirmed, suite_outcome
 from eval_skills.engine.nightly.history import PastNight, SuiteHistory, compared, needed_runs, suite_history
-from eval_skills.engine.nightly.request import Suite
+from eval_skills.engine.nightly.plan import NightPlan
+from eval_skills.engine.nightly.request import NightlyRequest, Suite
 from eval_skills.engine.nightly.summary import NightSummary, SkillOutcome, SuiteOutcome
 from eval_skills.engine.stored_runs.reports import read_source
 from tests.engine.nightly.made_nights import BROKEN, FINE, SUITE, TASKS, Nights, Outcome, told, verdicts
@@ -148,6 +150,16 @@ def test_a_task_that_is_judged_by_another_scorer_is_not_compared(nights: Nights)
 
 
 @pytest.mark.slow
+def test_fresh_runs_of_more_items_than_a_report_lists_are_read_from_the_store(nights: Nights) -> None:
+    nights.night(FINE)
+    evidence = nights.evidence(nights.run(BROKEN, 2))
+    again = nights.run({"t3": "ffffff"}, 2, number=2, beside={"2.0.0": {"t3": "pp"}})
+    figures = [report.model_copy(update={"task_results": []}) for report in again.reports]
+    plan = NightPlan("tonight", NightlyRequest(suites="suites.yaml", store=nights.store.path), nights.store, [SUITE], [])
+    fresh, _ = confirmed(plan, evidence, lambda asked: [Evaluated(run_id=again.run_id, reports=figures)])
+    assert fresh[0].tallies == {"t3": Tally(failed=6)}
+
+
 def test_fresh_runs_are_no_change_of_the_benchmark_where_a_clock_dates_them_before_their_night(nights: Nights) -> None:
     night = PastNight("20260102T000000Z-9999", "20260102T000000Z-0001", None, "adder", "1.0.0", "sums", good=False, judge=None)
     nights.run(BROKEN, 2, benchmark_digest="whole")
