@@ -73,9 +73,10 @@ class StoredItem:
 
 @dataclass(frozen=True)
 class RunItems:
-    """The items of a run, read once. `remarks` say what is not known of their tasks."""
+    """The items of a run in the `store` of this path, read once. `remarks` say what is not known of their tasks."""
 
     run_id: str
+    store: str
     table: pa.Table
     manifest: Manifest | None
     request: EvaluateRequest | None
@@ -117,8 +118,10 @@ class RunItems:
         return rows
 
     def again(self, item: StoredItem) -> list[str] | None:
-        """The words of the command that asks one task of its skill again; None where that cannot be called so: the skill was a
-        function, or a trace."""
+        """The words of the command that asks one task of its skill again, into this store, wherever it was when the run was made.
+
+        None where that cannot be called so: the skill was a function, or a trace.
+        """
         request, manifest = self.request, self.manifest
         if request is None or manifest is None or request.traces or request.replay:
             return None
@@ -126,7 +129,7 @@ class RunItems:
         if skill is None or skill.path is None:
             return None
         words = ["eval-skills", "eval", "--skills", skill.path, *asked_words(request), "--filter", f"id={item.result.task_id}"]
-        return [*words, *option_words(request), *(["--store", request.store] if request.store else [])]
+        return [*words, *option_words(request), "--store", self.store]
 
 
 def run_items(store: Store, given: str) -> RunItems:
@@ -144,7 +147,7 @@ def run_items(store: Store, given: str) -> RunItems:
     request = recorded_request(manifest)
     benchmark, remarks = benchmark_at_the_time(manifest, request, table, WITHOUT_TASKS)
     tasks = {} if benchmark is None else {task.id: task for task in benchmark.tasks}
-    return RunItems(run_id, table, manifest, request, tasks, remarks)
+    return RunItems(run_id, store.path, table, manifest, request, tasks, remarks)
 
 
 def find_item(items: RunItems, skill: str, task: str) -> StoredItem:

@@ -123,3 +123,6 @@ def test_the_command_that_asks_again_asks_that_task_alone(
     assert again == "eval-skills eval --skills 'buggy skill' --benchmark coding-easy --filter id=evaluate-division"
     plan = run_here(*shlex.split(again)[1:], "--dry-run", "--json").json
     assert (plan["items"], plan["skills"]) == (1, ["calculator_buggy@1.0.0"])
+    (place.folder / "eval-store").rename(place.folder / "moved")
+    shown = run_here("show", run_id, "calculator_buggy", "evaluate-division", "--store", "moved").out
+    assert shown.splitlines()[-1].strip() == f"{again} --store moved"
