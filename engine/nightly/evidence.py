@@ -84,15 +84,22 @@ def suite_run(suite: Suite, run_id: str, reports: Iterable[SkillCompletionReport
     reached: list[SkillCompletionReport] = []
     unreachable: list[SkillCompletionReport] = []
     for report in reports:
-        down = bool(report.task_results) and all(result.error_kind == "infra" for result in report.task_results)
-        results = report.task_results
-        (unreachable if down or unjudged(results) or unsimulated(results) else reached).append(report)
+        (unreachable if _is_unknown(report) else reached).append(report)
     words = [_unknown(report) for report in unreachable]
     return SuiteRun(suite=suite, run_id=run_id, reports=reached, unreachable=unreachable, failures=[*failures, *words])
 
 
+def _is_unknown(report: SkillCompletionReport) -> bool:
+    summary, results = report.summary, report.task_results
+    if not results:  # as of a large run, whose reports list no items
+        return not summary.has_verdict or bool(summary.unjudged_items)
+    return bool(unjudged(results) or unsimulated(results)) or all(result.error_kind == "infra" for result in results)
+
+
 def _unknown(report: SkillCompletionReport) -> str:
     results = report.task_results
+    if not results:
+        return f"{report.skill_key}: {report.summary.missing_items:,} of {report.summary.items:,} items have no verdict on it"
     if missing := unjudged(results):
         return f"{report.skill_key}: {failed_judging([each.error_message or '' for each in missing], len(results))}"
     if without := unsimulated(results):

@@ -201,7 +201,7 @@ class NightSummary:
     def without_verdict(self) -> int:
         """The number of items without a verdict, those of skills that could not be reached included."""
         reports = [skill.report for suite in self.suites for skill in suite.skills]
-        return sum(tally.missing for report in reports for tally in count_tallies(report.task_results).values())
+        return sum(map(_without_verdict, reports))
 
     def unproven(self, margin: float) -> list[str]:
         """Of which skills it is not proven that they lost less than `margin`, a sentence each; see `SkillOutcome.unproven`."""
@@ -281,6 +281,12 @@ def _suite_json(suite: SuiteOutcome) -> dict[str, Any]:
         "gone": [{"skill": last.skill_key, "night": last.night_id, "run": last.run_id} for last in suite.gone],
         "effect": suite.effect and suite.effect.to_json(),
     }
+
+
+def _without_verdict(report: SkillCompletionReport) -> int:
+    if not report.task_results:  # as of a large run, whose reports list no items
+        return report.summary.missing_items or 0
+    return sum(tally.missing for tally in count_tallies(report.task_results).values())
 
 
 def _skill_json(skill: SkillOutcome) -> dict[str, Any]:

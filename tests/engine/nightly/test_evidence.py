@@ -16,7 +16,7 @@ from eval_skills.core.nightly.evidence import Classification, NightVerdict
 from eval_skills.core.store import land_reports, prune_items
 from eval_skills.core.store.digests import DIGESTS_FILE
 from eval_skills.engine.nightly.events import record_night
-from eval_skills.engine.nightly.evidence import SuiteRun, gather
+from eval_skills.engine.nightly.evidence import SuiteRun, gather, suite_run
 from eval_skills.engine.nightly.execution import Evaluated, confirmed, suite_outcome
 from eval_skills.engine.nightly.history import PastNight, SuiteHistory, compared, needed_runs, suite_history
 from eval_skills.engine.nightly.plan import NightPlan
@@ -150,6 +150,18 @@ def test_a_task_that_is_judged_by_another_scorer_is_not_compared(nights: Nights)
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(("letter", "is_reached"), [("i", False), ("pi", True), ("f", True)], ids=["down", "in-part", "failed"])
+def test_a_skill_that_was_down_is_told_where_its_report_lists_no_items(nights: Nights, letter: str, is_reached: bool) -> None:
+    found = nights.run(dict.fromkeys(TASKS, letter), 1)
+    (report,) = [*found.reports, *found.unreachable]
+    run = suite_run(SUITE, "20260101T000000Z-0001", [report.model_copy(update={"task_results": []})])
+    assert bool(run.reports) == is_reached
+    assert run.failures == ([] if is_reached else ["adder@1.0.0: 20 of 20 items have no verdict on it"])
+    down = [SkillOutcome(report=each, classification=Classification(verdict="new", explanation="")) for each in run.reports]
+    night = NightSummary(night_id="tonight", store="s", suites=[SuiteOutcome(name="s", run_id=run.run_id, skills=down)])
+    assert night.without_verdict == letter.count("i") * 20 * is_reached
+
+
 def test_fresh_runs_of_more_items_than_a_report_lists_are_read_from_the_store(nights: Nights) -> None:
     nights.night(FINE)
     evidence = nights.evidence(nights.run(BROKEN, 2))
