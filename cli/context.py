@@ -141,7 +141,7 @@ class Invocation:
 
     def _console(self, stream: TextIO, pipe_width: int) -> Console:
         plain: dict[str, Any] = {"color_system": None, "force_terminal": False} if self.plain else {}
-        return _console_class()(file=stream, highlight=False, width=None if stream.isatty() else pipe_width, **plain)
+        return _console_class()(file=stream, highlight=False, emoji=False, width=None if stream.isatty() else pipe_width, **plain)
 
 
 @cache

@@ -54,3 +54,9 @@ def test_p68_whatever_is_said_is_one_line_that_steers_no_terminal(name: str, cap
 def test_other_scripts_stay_as_they_are(text: str, capsys: pytest.CaptureFixture[str]) -> None:
     Invocation().say(text)
     assert capsys.readouterr().out == f"{text}\n"
+
+
+def test_a_name_between_colons_is_no_picture(capsys: pytest.CaptureFixture[str]) -> None:
+    Invocation().say("failed: lang:dog:3 of a@1.0.0, /data/s3:x: 30 landed files")
+    Invocation().out().print("lang:dog:3")
+    assert capsys.readouterr().out == "failed: lang:dog:3 of a@1.0.0, /data/s3:x: 30 landed files\nlang:dog:3\n"
