@@ -118,11 +118,22 @@ def _chance(skill: SkillNight, fresh: FreshRuns, failing: list[str], flaky: int)
 def _without_regression(
     skill: SkillNight, fresh: FreshRuns | None, failing: list[str], chance: float, flaky: int
 ) -> Classification:
-    since = _still_lost(skill, skill.lost) if skill.lost else None
+    lost = _of_the_same_tasks(skill)
+    since = _still_lost(skill, lost) if lost else None
     if since is not None and since.verdict in ("regressed", "suspect"):
         return since
     found = _suspect(skill, fresh, failing, chance, flaky) or since or _settled(skill, fresh)
-    return replace(found, lost=skill.lost) if found.left_open else found  # a night that decides nothing forgets nothing
+    return replace(found, lost=lost) if found.left_open else found  # a night that decides nothing forgets nothing
+
+
+def _of_the_same_tasks(skill: SkillNight) -> LostEvidence | None:
+    """What was lost, but for tasks that changed since: their results are of other tasks. Where items of earlier nights are gone,
+    nobody knows which these are.
+    """
+    if skill.lost is None or skill.unread:
+        return skill.lost
+    same = [task for task in skill.lost.tasks if task in skill.known or task not in skill.tonight.tallies]
+    return replace(skill.lost, tasks=same) if same else None
 
 
 def _suspect(skill: SkillNight, fresh: FreshRuns | None, failing: list[str], chance: float, flaky: int) -> Classification | None:
@@ -195,9 +206,10 @@ def _unchanged(skill: SkillNight) -> Classification:
 
 
 def _still_lost(skill: SkillNight, lost: LostEvidence) -> Classification | None:
-    """Whether what was lost is back, however the items without a verdict went; None where none of its tasks was asked tonight."""
+    """Whether what was lost is back, however the items without a verdict went; None where none of its tasks was asked tonight, or
+    no night before is left to say that they are the same."""
     asked = _of(skill.tonight.tallies, lost.tasks)
-    if not asked:
+    if not asked or not skill.past:
         return None
     least, most = completion_by_task(asked), completion_by_task(asked, missing=1.0)
     rate = fmean(least.values())

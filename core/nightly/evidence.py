@@ -128,6 +128,11 @@ class SkillNight:
         since = takewhile(lambda night: not night.good, reversed(self.past))
         return merge_tallies(*(night.tallies for night in since), self.tonight.tallies)
 
+    @cached_property
+    def known(self) -> set[str]:
+        """The tasks that a night of the `past` had as they are tonight."""
+        return {task for night in self.past for task in night.tallies}
+
     def newly_failing(self) -> list[str]:
         """See the function `newly_failing`; of the tasks that were run tonight, every item with a verdict."""
         asked = self.tonight.tallies

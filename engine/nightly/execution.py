@@ -284,7 +284,7 @@ def _of_new_tasks(evidence: SuiteEvidence) -> list[str]:
     skills: dict[tuple[int, tuple[str, ...]], list[str]] = {}
     for skill, report in zip(evidence.skills, evidence.run.reports, strict=True):
         asked = skill.tonight.tallies.keys()
-        new = asked - {task for night in skill.past for task in night.tallies}
+        new = asked - skill.known
         if new and skill.past:
             skills.setdefault((len(asked), tuple(sorted(new))), []).append(report.skill_key)
     return [

@@ -146,6 +146,24 @@ def test_a_regression_lasts_until_half_of_it_is_back(tonight: Outcome, verdict: 
     assert (found.verdict, found.lost.since if found.lost else None) == (verdict, since)
 
 
+@pytest.mark.parametrize(
+    ("past", "unread", "verdict", "left"),
+    [
+        pytest.param({"t0": "p"}, [], "steady", None, id="changed-beside-others"),
+        pytest.param({"t0": "p", "t2": "f"}, [], "regressed", replace(LOST, tasks=["t2"]), id="one-of-two-changed"),
+        pytest.param({"t0": "p"}, ["run"], "recovered", None, id="perhaps-changed"),
+        pytest.param(None, [], "new", None, id="all-changed"),
+        pytest.param(None, ["run"], "new", LOST, id="items-gone"),
+    ],
+)
+def test_what_was_lost_is_not_back_by_other_tasks(
+    past: Outcome | None, unread: list[str], verdict: str, left: LostEvidence | None
+) -> None:
+    before = [] if past is None else [past]
+    found = ruled(skill_night(each(3, "p", t2="f"), *before, lost=LOST, unread=unread, begins_anew=past is None))
+    assert (found.verdict, found.lost, found.left_open) == (verdict, left, past is None)
+
+
 def test_a_regression_that_goes_on_keeps_its_first_night() -> None:
     found = ruled(skill_night(ONE_BROKEN, each(20, "p"), lost=LOST), {"t3": "ffffff"})
     assert found.lost is not None
