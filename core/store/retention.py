@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from eval_skills.core.errors import RunError, UsageError
 from eval_skills.core.store.files import RunLock, write_whole
 from eval_skills.core.store.layout import started_at
-from eval_skills.core.store.scorings import last_asked
+from eval_skills.core.store.scorings import chains, last_asked
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -34,18 +34,22 @@ class Pruned:
 def prune_items(store: Store, *, before: datetime, keep: Collection[str]) -> Pruned:
     """Delete the items of every run that was made before this moment, but for the runs to `keep`.
 
-    A run counts from when it was really made, whatever it is dated at, and a scoring from when it was asked for last. One without
+    A run counts from when it was really made, whatever it is dated at, and a scoring from when it was asked for last; it stays as
+    long as the items of the run whose answers it judges, which would else be as they were scored before. A run without
     reports keeps its items, for nothing else is known of it; so does one with a journal, or that another process has locked:
     it goes on. Another process may prune at the same time.
 
     Raises:
         RunError: the items are deleted, and the SQLite mirror cannot be written; or the object storage of the store cannot.
     """
-    reported = store.tables.files("reports")
+    reported, landed = store.tables.files("reports"), store.tables.files("items")
+    judged = _judged_runs(store, landed)
     pruned: dict[str, str] = {}
     size = 0
-    for run_id, path in store.tables.files("items").items():
+    for run_id, path in sorted(landed.items(), key=lambda each: (each[0] in judged, each[0])):  # runs before their scorings
         if run_id in keep or run_id not in reported or _made(store, run_id) >= before:
+            continue
+        if (of := judged.get(run_id)) in landed and of not in pruned:
             continue
         if (bytes_ := _pruned(store, run_id, path)) is not None:
             pruned[run_id] = store.tables.relative(path)
@@ -55,7 +59,13 @@ def prune_items(store: Store, *, before: datetime, keep: Collection[str]) -> Pru
         store.mirror.remove(pruned.values())
     if pruned and store.layout.sqlite is not None and store.layout.sqlite.exists():
         _prune_mirror(store.layout.sqlite, list(pruned))
-    return Pruned(list(pruned), size)
+    return Pruned(sorted(pruned), size)
+
+
+def _judged_runs(store: Store, landed: Collection[str]) -> dict[str, str]:
+    """The run whose answers each landed scoring judges."""
+    scorings = chains(store, [run_id for run_id in store.rescorings() if run_id in landed])
+    return {scoring.run_id: of for of, chain in scorings.items() for scoring in chain}
 
 
 def _pruned(store: Store, run_id: str, path: str) -> int | None:

@@ -49,6 +49,22 @@ def test_what_is_to_be_kept_stays_and_a_second_time_nothing_is_left_to_do(three:
     assert prune_items(three, before=BEFORE, keep={OLDER}).run_ids == []
 
 
+def test_a_scoring_stays_as_long_as_the_items_that_it_judges(
+    three: Store, land_run: LandRun, make_report: Callable[..., SkillCompletionReport]
+) -> None:
+    scoring = OLDER.replace("-0001", "-0000")
+    provenance = {"of": OLDER, "digest": "d"}
+    write_manifest(
+        three.run_folder(scoring),
+        three.manifest(OLDER).model_copy(update={"run_id": scoring, "request": {"origin": "rescore"}, "provenance": provenance}),
+    )
+    land_run(scoring, "a", "b", origin="rescore")
+    land_reports(three, scoring, None, [make_report()], origin="rescore")
+    assert prune_items(three, before=BEFORE, keep={OLDER}).run_ids == [OLD]
+    assert set(three.query("SELECT run_id FROM items")["run_id"]) == {scoring, YOUNG}
+    assert prune_items(three, before=BEFORE, keep=set()).run_ids == [scoring, OLDER]
+
+
 def test_a_run_without_reports_or_with_a_journal_keeps_its_items(three: Store, land_run: LandRun) -> None:
     land_run("20260102T000000Z-0009", "a")
     with Journal(three.journal_path(OLD)):
