@@ -114,6 +114,8 @@ class Store:
     ) -> pd.DataFrame:
         """The landed items, one row each, with the columns of `ITEM_SCHEMA` (or those of `columns`, in that order).
 
+        Of items that were scored again, every scoring has a row, as in the view ``items_all`` of `query`; ``items`` has the last.
+
         The filters narrow it to one run or several, one skill (all its versions), one benchmark. Lists come as
         numpy arrays, `dimensions` as a dict, JSON columns as text. A run that has not landed is in `item_table`.
 
