@@ -155,6 +155,7 @@ def without_tasks(reports: Iterable[SkillCompletionReport]) -> str | None:
 
 
 def _compared(store: Store, run: SuiteRun, history: SuiteHistory, baseline: str | None) -> SuiteEvidence:
+    history = _without_damaged(store, run, history)
     last_good: dict[str, set[str]] = {}
     replaced: dict[str, str] = {}
     for report in run.reports:
@@ -176,6 +177,16 @@ def _compared(store: Store, run: SuiteRun, history: SuiteHistory, baseline: str 
             told = str(error).removesuffix(", or latest")  # which is refused: it would be a run of tonight
             run = replace(run, failures=[*run.failures, f"{kind}: {told}"])
     return SuiteEvidence(run=run, history=history, diffs=diffs)
+
+
+def _without_damaged(store: Store, run: SuiteRun, history: SuiteHistory) -> SuiteHistory:
+    """The history, in which damaged items are gone: of the nights that the skills would be compared with."""
+    if run.run_id is None:
+        return history
+    pasts = (compared(_stored(_past(run, history, report)), judge_of(report)) for report in [*run.reports, *run.unreachable])
+    wanted = {night.run_id for past in pasts for night in past}
+    damaged = wanted - store.tables.sound_files("items", {run.run_id, *wanted}).keys()
+    return replace(history, nights=[replace(each, items="gone") if each.run_id in damaged else each for each in history.nights])
 
 
 def gone(run: SuiteRun, history: SuiteHistory) -> list[LastNight]:

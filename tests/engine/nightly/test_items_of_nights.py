@@ -38,14 +38,6 @@ def test_what_later_nights_need_survives_pruning(nights: Nights) -> None:
     assert (verdicts(again), again.last_good) == (["regressed"], found[1].run_id)
 
 
-@pytest.mark.slow
-def test_a_last_good_run_whose_items_somebody_deleted_gives_way_to_the_one_before(nights: Nights) -> None:
-    found = [nights.night(FINE), nights.night(FINE)]
-    path = nights.store.tables.files("items")[str(found[1].run_id)]
-    Path(path).unlink()
-    assert nights.night(FINE).last_good == found[0].run_id
-
-
 def lose(nights: Nights, run_id: str | None, how: str) -> None:
     """The items of a run are gone, or damaged; its folder is there, as that of every run, or gone with all of it."""
     path = Path(nights.store.tables.files("items")[str(run_id)])
@@ -59,6 +51,16 @@ def lose(nights: Nights, run_id: str | None, how: str) -> None:
     if how == "whole run":
         shutil.rmtree(nights.store.run_folder(str(run_id)))
         Path(nights.store.tables.files("reports")[str(run_id)]).unlink()
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:left out")
+@pytest.mark.parametrize("how", ["deleted", "damaged"])
+def test_a_last_good_run_whose_items_are_gone_gives_way_to_the_one_before(nights: Nights, how: str) -> None:
+    found = [nights.night(FINE), nights.night(FINE)]
+    lose(nights, found[1].run_id, how)
+    tonight = nights.night(FINE)
+    assert (tonight.last_good, tonight.failures) == (found[0].run_id, [])
 
 
 @pytest.mark.slow
