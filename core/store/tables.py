@@ -19,7 +19,7 @@ from pyarrow import fs
 from eval_skills.core.errors import InputError, RunError, warn_of_store
 from eval_skills.core.store.digests import DIGESTS_FILE, digest_of_file, record_digest, recorded_digests
 from eval_skills.core.store.files import create, make_folder, replace_durably, sync_folder
-from eval_skills.core.store.layout import is_run_id, is_to_come
+from eval_skills.core.store.layout import Layout, is_run_id, is_to_come, start_date
 from eval_skills.core.store.parquet_reading import (
     DELETED,
     READERS,
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     import pyarrow.dataset as ds
 
-    from eval_skills.core.store.layout import Layout, TableName
+    from eval_skills.core.store.layout import TableName
 
 Found = TypeVar("Found")
 State = tuple[int, int, int]
@@ -68,9 +68,16 @@ class Tables:
         self._counted: dict[str, tuple[State, int]] = {}
 
     def files(self, name: TableName, run_ids: Collection[str] | None = None) -> dict[str, str]:
-        """The landed files as run id → path, in the order of the run ids; of all runs, or of those named."""
+        """The landed files as run id → path, in the order of the run ids; of all runs, or of those named.
+
+        Of several files of one run it is the one under the day of its id, where a run lands; another one was put there by hand.
+        """
         folders = [path for path, day in _partitions(f"{self.root}/{name}", self.unlisted) if _is_date(day)]
-        found = {run_id: path for path in _files(folders, self.unlisted) if (run_id := _run_id_of(path))}
+        found: dict[str, str] = {}
+        for path in _files(folders, self.unlisted):
+            run_id = _run_id_of(path)
+            if run_id and not (run_id in found and found[run_id].endswith(Layout.table_file(name, start_date(run_id), run_id))):
+                found[run_id] = path
         return {run_id: found[run_id] for run_id in sorted(found) if run_ids is None or run_id in run_ids}
 
     def sound_files(self, name: TableName, run_ids: Collection[str] | None = None) -> dict[str, str]:

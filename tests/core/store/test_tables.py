@@ -40,6 +40,18 @@ def test_where_a_store_lies(path: str, root: str, sqlite: str | None) -> None:
     assert layout.address is None
 
 
+@pytest.mark.parametrize("day", ["2026-01-01", "2027-01-01"], ids=["an-earlier-day", "a-later-day"])
+def test_a_copy_of_a_file_under_another_day_does_not_take_its_place(store: Store, run_id: str, day: str) -> None:
+    land_reports(store, run_id, None, [])
+    own = Path(store.tables.files("reports")[run_id])
+    copy = own.parents[1] / f"date={day}" / own.name
+    copy.parent.mkdir()
+    copy.write_bytes(own.read_bytes())
+    assert store.tables.files("reports") == {run_id: str(own)}
+    own.unlink()
+    assert store.tables.files("reports") == {run_id: str(copy)}, "a store that was rearranged is read"
+
+
 def test_rows_are_those_of_the_dataset(store: Store, run_id: str, make_report: Callable[..., SkillCompletionReport]) -> None:
     land_reports(store, run_id, None, [make_report(0.25), make_report(0.75, skill_version="1.1.0")])
     land_reports(store, "20261122T000000Z-0001", None, [make_report(1.0)])
