@@ -21,7 +21,7 @@ from eval_skills.scorers.score import Score
 
 _NUMBER = regex.compile(r"(?<![\w.])[-+−]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:[eE][-+]?\d+)?(?!\d)")
 _REACH = 60
-"""How far behind its name a figure may stand in a text, in characters."""
+"""How far behind its name a figure may begin in a text, in characters."""
 
 
 class Figure(Model):
@@ -38,9 +38,9 @@ class Metrics:
 
     Each has a `value` and a `tolerance` (0 unless set), the greatest absolute difference; whole numbers are compared exactly,
     however large. Of an object answer, or a text that is JSON, the first number under a key of that name counts, at any depth; of
-    another text, the first number within 60 characters behind the name. Names compare without case, ``-``, ``_``, dots and
-    blanks. Numbers may have commas between thousands, and texts that read as numbers are some. A figure that the answer does not
-    report is wrong.
+    another text, the first number that begins within 60 characters behind the name. Names compare without case, ``-``, ``_``,
+    dots and blanks. Numbers may have commas between thousands, and texts that read as numbers are some. A figure that the answer
+    does not report is wrong.
 
     Raises:
         InputError: `metrics` is empty.
@@ -99,7 +99,8 @@ def _behind(name: str, text: str) -> float | None:
     pattern = r"(?i)(?<!\w)" + r"[-_.\s]*".join(map(regex.escape, words)) + r"(?!\w)"
     for hit in regex.finditer(pattern, text):
         if (number := _NUMBER.search(text[hit.end() : hit.end() + _REACH])) is not None:
-            return _number(number.group())
+            whole = _NUMBER.match(text[hit.end() + number.start() :])  # the reach may have ended within its digits
+            return _number((whole or number).group())
     return None
 
 

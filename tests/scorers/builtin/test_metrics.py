@@ -54,6 +54,13 @@ def test_a_large_whole_number_that_is_another_one_is_wrong(output: Any, toleranc
     assert verdict.reasons[0].message.startswith("expected total = 1234567890123456789")
 
 
+@pytest.mark.parametrize("blanks", range(55, 60))
+def test_a_number_that_begins_within_reach_of_its_name_is_read_to_its_end(blanks: int) -> None:
+    task = EvalTask.model_validate({"id": "t", "evaluator": {"type": "metrics", "metrics": {"total": {"value": 100}}}})
+    verdict = score_response_sync(task, SkillResponse(output=f"total{' ' * blanks}1,000"))
+    assert [each.message for each in verdict.reasons] == ["expected total = 100, got 1000"]
+
+
 @each_row("metrics", [{}, {"a": 1}, {"a": {"value": 1, "tolerance": -1}}, {"a": {"valu": 1}}])
 def test_what_is_no_figure_is_refused(metrics: Any) -> None:
     with pytest.raises(InputError):
