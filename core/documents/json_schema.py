@@ -9,7 +9,10 @@ and each further one doubles that, so `timeoutMs` could not be kept. It also ref
 from __future__ import annotations
 
 import json
+import math
 from contextvars import ContextVar
+from decimal import Decimal
+from fractions import Fraction
 from functools import cache
 from hashlib import sha256
 from time import monotonic
@@ -182,8 +185,16 @@ def _of_ascii(check: Callable[[object], bool]) -> Callable[[object], bool]:
 
 @cache
 def _bounded(draft: Draft) -> Draft:
-    """The draft with every keyword held to the deadline, and those that match patterns or compare items done in bounded time."""
-    own = {"pattern": _pattern, "patternProperties": _pattern_properties, "uniqueItems": _unique_items}
+    """The draft with every keyword held to the deadline.
+
+    Those that match patterns or compare items are done in bounded time, and multiples are those of the numbers as written.
+    """
+    own = {
+        "multipleOf": _multiple_of,
+        "pattern": _pattern,
+        "patternProperties": _pattern_properties,
+        "uniqueItems": _unique_items,
+    }
     if "additionalProperties" in draft.VALIDATORS:
         own["additionalProperties"] = _additional_properties
     keywords = {**draft.VALIDATORS, **{name: keyword for name, keyword in own.items() if name in draft.VALIDATORS}}
@@ -239,6 +250,21 @@ def _additional_properties(validator: Any, rule: Any, instance: Any, schema: Any
 def _unique_items(validator: Any, unique: bool, instance: Any, _: Any) -> Iterator[ValidationError]:
     if unique and validator.is_type(instance, "array") and len(set(map(json_key, instance))) < len(instance):
         yield ValidationError("an item occurs twice")
+
+
+def _multiple_of(validator: Any, step: float, instance: Any, _: Any) -> Iterator[ValidationError]:
+    if not validator.is_type(instance, "number"):
+        return
+    number, unit = _exact(instance), _exact(step)
+    if number is None or unit is None or number % unit:
+        yield ValidationError("not a multiple")
+
+
+def _exact(number: float) -> Fraction | None:
+    """The number as it is written, since 4.35 and 0.01 are no such numbers in binary; None where it is not finite."""
+    if isinstance(number, int):
+        return Fraction(number)
+    return Fraction(Decimal(repr(number))) if math.isfinite(number) else None
 
 
 _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
