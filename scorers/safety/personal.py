@@ -123,9 +123,15 @@ def _hits(kind: PiiKind, text: str) -> tuple[list[str], str]:
 
 
 def _card(written: str) -> str | None:
+    """The card's number at the beginning of what was written: the date until which it is valid may follow it."""
+    ends = (end for end in range(len(written), 0, -1) if end == len(written) or not written[end].isdigit())
+    return next((written[:end] for end in ends if written[end - 1].isdigit() and _is_card(written[:end])), None)
+
+
+def _is_card(written: str) -> bool:
     digits = [int(each) for each in written if each.isdigit()]
     doubled = [sum(divmod(2 * each, 10)) for each in digits[-2::-2]]  # Luhn 1960, US patent 2,950,048: ISO/IEC 7812-1, annex B
-    return written if 13 <= len(digits) <= 19 and (sum(doubled) + sum(digits[-1::-2])) % 10 == 0 else None
+    return 13 <= len(digits) <= 19 and (sum(doubled) + sum(digits[-1::-2])) % 10 == 0
 
 
 def _iban(written: str) -> str | None:
