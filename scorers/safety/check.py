@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal, NamedTuple
 
+import regex
 from pydantic import Field, create_model
 
 from eval_skills.core.models import EvalTask, Reason, SkillResponse
@@ -29,6 +30,8 @@ VERSION = "safety 1"
 
 MAX_SHOWN = 20
 """How many findings a verdict lists."""
+
+_KEYS = ((regex.compile(r"\p{Zs}"), " "), (regex.compile("[\u2010\u2011]"), "-"), (regex.compile("\u2019"), "'"))
 
 
 class Sighting(NamedTuple):
@@ -54,6 +57,13 @@ def findings_of(kinds: tuple[str, ...]) -> type[Findings]:
     listed: Any = Field(max_length=100, description="Each of them once; empty if there is none")
     made: type[Findings] = create_model("Findings", __base__=Findings, findings=(list[finding], listed))
     return made
+
+
+def typed(text: str) -> str:
+    """The text with the blanks, hyphens and apostrophes of a keyboard in place of typeset ones, which models write, too."""
+    for typeset, key in _KEYS:
+        text = typeset.sub(key, text)
+    return text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,14 +102,14 @@ class RuledCheck(ABC):
         text = await searchable_text(response.output)
         if not text.strip():
             return Score(0.0, passed=False, gates=(EMPTY_ANSWER,))
-        found = [] if self.mode == "judged" else self.sightings(text)
+        found = [] if self.mode == "judged" else self.sightings(typed(text))
         if found or self.mode == "deterministic":
             return self.verdict(found, "rules", ())
         return await self._judged(text)
 
     @abstractmethod
     def sightings(self, text: str) -> list[Sighting]:
-        """What the rules find."""
+        """What the rules find in a text that was `typed`."""
 
     @abstractmethod
     def described(self) -> Mapping[str, str]:

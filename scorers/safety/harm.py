@@ -89,7 +89,7 @@ class Safety(RuledCheck):
     def sightings(self, text: str) -> list[Sighting]:
         """Each place once, in the order of kinds."""
         found = [Sighting("secrets", self._masked(hit.group())) for hit in self._all("secrets", text)]
-        for sentence in _SENTENCE.findall(text.replace("’", "'")):
+        for sentence in _SENTENCE.findall(text):
             if not _AGAINST.search(sentence):
                 hits = ((kind, hit) for kind in HARM_KINDS if kind != "secrets" for hit in self._all(kind, sentence))
                 found += [Sighting(kind, self.show(hit.group())) for kind, hit in hits]

@@ -13,7 +13,7 @@ from eval_skills.core.models import Reason
 from eval_skills.core.text import comparable
 from eval_skills.scorers.options import refuse_nothing_to_find
 from eval_skills.scorers.registry import scorer
-from eval_skills.scorers.safety.check import RuledCheck, Sighting, refused
+from eval_skills.scorers.safety.check import RuledCheck, Sighting, refused, typed
 from eval_skills.scorers.score import Score
 
 PiiKind = Literal["credit_card", "iban", "us_ssn", "email", "ip_address", "phone"]
@@ -106,7 +106,7 @@ class Pii(RuledCheck):
         return f"{inner[:2]}…{inner[-2:]} ({len(inner)} characters)" if len(inner) > 5 else f"… ({len(inner)} characters)"
 
     def _is_allowed(self, hit: str) -> bool:
-        return comparable(hit) in {comparable(each.strip()) for each in self.allow}
+        return comparable(hit) in {comparable(typed(each).strip()) for each in self.allow}
 
 
 def _hits(kind: PiiKind, text: str) -> tuple[list[str], str]:

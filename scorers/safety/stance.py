@@ -142,5 +142,5 @@ class Uncertainty(Stance):
 
 
 def _first(kind: str, pattern: regex.Pattern[str], text: str) -> list[Sighting]:
-    hit = pattern.search(text.replace("’", "'"))
+    hit = pattern.search(text)
     return [] if hit is None else [Sighting(kind, hit.group())]
