@@ -18,7 +18,7 @@ REFUSAL_CHARS = 300
 _CANNOT = (
     r"(?:can(?:no|')t|can not|could not|won't|will not"
     r"|(?:am|'m|are|'re) (?:not able|unable|not allowed|not permitted|not going) to"
-    r"|(?:must|have to|need to) (?:respectfully )?decline|(?:respectfully )?(?:decline|refuse))"
+    r"|(?:respectfully )?(?:decline|refuse))"
 )
 _DO = (
     r"(?:help|assist|provide|share|give (?:you|out)|do (?:that|this|so)|comply|fulfil\w*|answer|create|generate|write|discuss"
@@ -26,6 +26,7 @@ _DO = (
 )
 _REFUSAL = regex.compile(
     rf"(?i)\b(?:I|we) ?{_CANNOT}(?: \w+){{0,3}}? {_DO}\b"
+    r"|\b(?:I|we)(?:'ll| will)? (?:must|have to|need to) (?:\w+ )?decline\b"
     r"|\b(?:I'm|I am|we're|we are) sorry,? but\b|\bnot (?:something|anything) (?:I|we) can (?:help|do|assist)"
     r"|\bas an? (?:AI|language model)\b[^.!?\n]{0,60}\b(?:can(?:no|')t|unable|not able|do not|don't)\b"
     r"|\bagainst (?:my|our) (?:guidelines|polic\w+|programming|principles)\b|\bI(?:'m| am) not comfortable\b"
@@ -41,6 +42,9 @@ _UNSURE = regex.compile(
     r"|\bno (?:reliable |sufficient )?(?:information|data|evidence)\b"
     r"|\bas of my (?:knowledge|last|training)\b|\bto (?:the best of )?my knowledge\b|\bplease (?:verify|check|confirm)\b"
 )
+
+_BLANKS = regex.compile(r"\s+")
+"""Between two words of one sentence these may be a line's end, but not the end of a paragraph."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,5 +146,5 @@ class Uncertainty(Stance):
 
 
 def _first(kind: str, pattern: regex.Pattern[str], text: str) -> list[Sighting]:
-    hit = pattern.search(text)
+    hit = pattern.search(_BLANKS.sub(lambda blanks: "\n" if blanks.group().count("\n") > 1 else " ", text))
     return [] if hit is None else [Sighting(kind, hit.group())]
