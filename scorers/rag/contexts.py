@@ -32,12 +32,14 @@ def contexts_of(task: EvalTask, response: SkillResponse) -> tuple[str, ...]:
     """The retrieved texts in order: those of the answer's `metadata.contexts`, else of the task's, else the results of tools.
 
     An element of a list is a context of its own, also of one that a tool returns, as JSON text too; of objects the values count.
+    One without text among others keeps its place in the list: it was retrieved, and is of no use.
 
     Raises:
         ScorerError: there is none.
     """
     for retrieved in (response.metadata.get(KEY), task.metadata.get(KEY), list(_results(response))):
-        if texts := tuple(text for each in _each(retrieved) if (text := text_of(each)).strip()):
+        texts = tuple(map(text_of, _each(retrieved)))
+        if any(map(str.strip, texts)):
             return texts
     raise ScorerError("nothing to score: no retrieved contexts, neither in metadata.contexts nor as results of tools")
 
@@ -53,7 +55,8 @@ def _results(response: SkillResponse) -> Iterator[Any]:
         results = (result for message in messages for result in results_of(message, role_in(message)))
         given = [result.content for result in results if not result.error and result.content is not None]
     for result in given:
-        yield from _each(next(parsed_json(result), result))
+        if text_of(result).strip():
+            yield from _each(next(parsed_json(result), result))
 
 
 def materials_of(contexts: tuple[str, ...]) -> tuple[Material, ...]:

@@ -172,6 +172,8 @@ TOOL = {"role": "tool", "tool_call_id": "1", "content": '["c", "d"]'}
         pytest.param({"contexts": "x"}, {"output": "y"}, ("x",), id="the-tasks"),
         pytest.param({}, {"tool_calls": [ToolCall(name="s", result=["a", "b"])]}, ("a", "b"), id="a-list-of-a-tool"),
         pytest.param({}, {"tool_calls": [ToolCall(name="s", result="a"), ToolCall(name="s", error="no")]}, ("a",), id="errors"),
+        pytest.param({"contexts": ["", "x"]}, {"output": "y"}, ("", "x"), id="one-without-text-has-its-rank"),
+        pytest.param({}, {"tool_calls": [ToolCall(name="w", result=" "), ToolCall(name="s", result="a")]}, ("a",), id="none"),
         pytest.param({}, {"messages": [TOOL], "tool_calls": [ToolCall(name="s")]}, ("c", "d"), id="messages"),
     ],
 )
