@@ -96,7 +96,7 @@ class Requests:
         while True:
             is_cut_short = time.left_s < self.model.attempt_s
             try:
-                return await self._once(call, time)
+                return await self._once(call, time, is_again=telling is not None)
             except NoTurn:
                 assert telling is not None, "only who was refused before does not wait any longer"
                 self._note_failure(telling)
@@ -113,13 +113,13 @@ class Requests:
             time.left_s -= wait
             await asyncio.sleep(wait)
 
-    async def _once(self, call: ModelCall | EmbeddingCall, time: TimeBudget) -> ModelReply:
+    async def _once(self, call: ModelCall | EmbeddingCall, time: TimeBudget, *, is_again: bool) -> ModelReply:
         """One request, when it is its turn; waiting for that does not count against the time limit."""
         await asyncio.to_thread(self.transport.warm_up)
         estimate = await asyncio.to_thread(self.model.price, _prompt_tokens(call), call.max_tokens)
         async with self._turn(time):
             await self.limits.before_request(call.model)
-            turn = await self._service_turn(time)
+            turn = await self._service_turn(time, is_again=is_again)
             async with self.limits.budget.reserving(estimate) as held:
                 time.attempts += 1
                 began = monotonic()
@@ -139,14 +139,15 @@ class Requests:
                 turn.answered(reply.headers)
                 return self._counted(reply, held)
 
-    async def _service_turn(self, time: TimeBudget) -> Turn:
-        """The turn at the pace of the model's service. Waiting for it is the question's own once the model has refused it.
+    async def _service_turn(self, time: TimeBudget, *, is_again: bool) -> Turn:
+        """The turn at the pace of the model's service. Waiting for it is the question's own once this request has failed, and not
+        after a reply to another request of the question, such as one that could not be read.
 
         Raises:
             NoTurn: no time is left for another attempt then.
         """
         caller = self.limits.services.caller(self.model.service, self.model.name)
-        if not time.attempts:
+        if not is_again:
             return await caller.turn()
         began = monotonic()
         until = began + time.left_s - time.spare_s

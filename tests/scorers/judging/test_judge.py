@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from eval_skills.core.errors import JudgeError
 from eval_skills.core.llm import load
+from eval_skills.core.rate_limits.services import Caller, Turn
 from eval_skills.scorers.judging import provider
 from tests.scorers.judging.asking import PRICED, Settings, asked, code_of, question
 from tests.scripted_model import Says, ScriptedModel, failure, verdict
@@ -80,6 +82,21 @@ async def test_every_request_waits_for_its_turn_at_the_rate_limit(model: Scripte
     model.script(verdict(7))
     await asked(judges)
     assert waited == ["openai/scripted"] * 2
+
+
+async def test_waiting_for_a_turn_after_a_reply_that_cannot_be_read_takes_no_time_from_the_question(
+    model: ScriptedModel, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    until: list[object] = []
+
+    async def turn(caller: Caller, is_over: Callable[[], bool] | None = None) -> Turn:
+        until.append(is_over)
+        return Turn(caller, 0.0, waited=False)
+
+    monkeypatch.setattr(Caller, "turn", turn)
+    model.script(verdict(7))
+    await asked(settings().judges)
+    assert until == [None, None]
 
 
 @pytest.mark.parametrize(
