@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Callable
 from threading import Lock
 from typing import Any
@@ -19,6 +20,7 @@ ROW_SUFFIXES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet")
 """The endings of files whose rows can be counted."""
 
 _DELIMITERS = ",;\t|"
+_QUOTED = re.compile(r'"[^"]*"')
 
 _reading = Lock()
 """Held while the longest cell that `csv` reads, which is set for the whole process, is as long as a file."""
@@ -132,8 +134,8 @@ def _counted(text: str, *, tab: bool, header: bool) -> int:
 
 
 def _delimiter(text: str) -> str:
-    """The one of `_DELIMITERS` that the first line has most of; commas where it has none."""
-    first = text.lstrip().partition("\n")[0]
+    """The one of `_DELIMITERS` that the first line has most of, outside of quotes; commas where it has none."""
+    first = _QUOTED.sub("", text.lstrip()).partition("\n")[0]
     return max(_DELIMITERS, key=first.count)
 
 

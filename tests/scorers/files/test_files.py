@@ -91,6 +91,7 @@ parquet.write_table(pa.table({"a": [1, 2, 3]}), TABLE)
         ("a.csv", "h\r\n1\r\n2\r\n", {"rows": 2}, True),
         ("a.csv", 'h,i\n"1\n2",x\n', {"rows": 1}, True),
         ("a.csv", 'h;i\nx;"1\n2"\n', {"rows": 1}, True),
+        ("a.csv", 'h,"i; j;\nk"\nx,"1\n2"\n', {"rows": 1}, True),
         ("a.csv", "h\n1\n\n \n2", {"rows": {"min": 1, "max": 2}}, True),
         ("a.csv", "h\n1", {"rows": {"min": 2}}, False),
         ("a.csv", "1\n2", {"rows": 2, "header": False}, True),
