@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any, ClassVar, Literal, Self, TypeVar, final
 
 from eval_skills.adapters.answer.envelope import without_echo
-from eval_skills.adapters.call import CALLED_NOTHING, Call, shield_cleanup, with_progress
+from eval_skills.adapters.call import CALLED_NOTHING, Call, shield_cleanup, with_progress, with_whole_messages
 from eval_skills.adapters.config import AdapterConfig, Limits, read_config
 from eval_skills.adapters.conversation import Conversation
 from eval_skills.adapters.probing import ProbeResult, empty_input
@@ -168,7 +168,7 @@ class Adapter(ABC):
             raise
         measured = {"latency_ms": call.latency_ms, "time_to_first_token_ms": call.time_to_first_token_ms}
         said = {**measured, "logs": call.logs, "duplicate_keys": call.duplicate_keys}
-        return with_progress(response, self._reported(call)).model_copy(update=said)
+        return with_whole_messages(with_progress(response, self._reported(call))).model_copy(update=said)
 
     def _known_after(self, call: Call, error: ItemError) -> SkillResponse | None:
         if not call.asked:
@@ -178,7 +178,8 @@ class Adapter(ABC):
 
     def _reported(self, call: Call) -> SkillResponse | None:
         """What was reported during the call, in our own form."""
-        return call.progress.known
+        known = call.progress.known
+        return None if known is None else with_whole_messages(known)
 
     async def _set(self, work: Callable[[Call], Awaitable[Done]], call: Call) -> Done:
         """`_finished` within the setting of one item, which takes nothing from its time."""

@@ -8,6 +8,7 @@ from collections.abc import Callable, Coroutine, Iterable
 from typing import TYPE_CHECKING, Any
 
 from eval_skills.adapters.answer.envelope import partial_response
+from eval_skills.core.messages.roles import whole_messages
 from eval_skills.core.models import SkillResponse, ToolCall, Usage
 from eval_skills.core.text import normalise_tool_name
 
@@ -84,6 +85,12 @@ def with_progress(said: SkillResponse, reported: SkillResponse | None) -> SkillR
         if getattr(said, part) is None:
             update[part] = getattr(reported, part)
     return said.model_copy(update=update)
+
+
+def with_whole_messages(said: SkillResponse) -> SkillResponse:
+    """The same answer, with LangChain's chunks of messages that were streamed joined as these messages."""
+    whole = None if said.messages is None else whole_messages(said.messages)
+    return said if whole == said.messages else said.model_copy(update={"messages": whole})
 
 
 def _joined(lists: list[list[Any] | None]) -> list[Any] | None:

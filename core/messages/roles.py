@@ -90,15 +90,22 @@ def unanswered(messages: Sequence[Mapping[str, Any]]) -> str | None:
 def whole_messages(messages: Iterable[Mapping[str, Any]]) -> list[Any]:
     """The messages, each series of LangChain's chunks (``AIMessageChunk``) as the message that was streamed in them.
 
-    Chunks belong together where nothing stands between them and they have the same id.
+    Chunks with one id belong together, also where others stand between them: models that answer at the same time take turns.
+    Chunks without an id do where nothing stands between them. The message itself, with its id, takes the place of its chunks.
     """
     whole: list[Any] = []
+    begun: dict[str, int] = {}
     for raw in messages:
-        before, message = whole[-1] if whole else {}, inner_message(raw)
-        if _is_chunk(message) and _is_chunk(before) and before.get("id") == message.get("id"):
-            whole[-1] = _joined(before, message)
+        message = inner_message(raw)
+        is_chunk, identity = _is_chunk(message), message.get("id")
+        place = begun.get(identity) if isinstance(identity, str) else _last_without_id(whole) if is_chunk else None
+        if place is None:
+            place = len(whole)
+            whole.append(message if is_chunk else raw)
         else:
-            whole.append(message if _is_chunk(message) else raw)
+            whole[place] = _joined(whole[place], message) if is_chunk else raw
+        if is_chunk and isinstance(identity, str):
+            begun[identity] = place
     return whole
 
 
@@ -113,19 +120,31 @@ def _is_chunk(message: Mapping[str, Any]) -> bool:
     return isinstance(kind, str) and kind.endswith(_CHUNK)
 
 
+def _last_without_id(whole: list[Any]) -> int | None:
+    """The place of the last message where it is made of chunks without an id, which the next such chunk continues."""
+    return len(whole) - 1 if whole and _is_chunk(whole[-1]) and not isinstance(whole[-1].get("id"), str) else None
+
+
 def _joined(before: Mapping[str, Any], chunk: Mapping[str, Any]) -> dict[str, Any]:
     said = {key: held for key, held in chunk.items() if held not in (None, "", [], {})}
     content = [*_content(before), *_content(chunk)]
     whole = "".join(content) if all(isinstance(each, str) for each in content) else content
     calls = [dict(each) for each in _mappings(before.get(_CHUNKS_OF_CALLS))]
     for each in _mappings(chunk.get(_CHUNKS_OF_CALLS)):
-        begun = next((call for call in calls if call.get("index") == each.get("index") is not None), None)
+        begun = next((call for call in reversed(calls) if _is_continued(call, each)), None)
         if begun is None:
             calls.append(dict(each))
         else:
-            begun |= {key: f"{begun.get(key) or ''}{each.get(key) or ''}" for key in ("name", "args")}
+            said_again = begun.get("name") == each.get("name")
+            begun |= {key: f"{begun.get(key) or ''}{each.get(key) or ''}" for key in ("args", *(() if said_again else ("name",)))}
     joined = {**before, **said, "content": whole, _CHUNKS_OF_CALLS: calls}
     return {key: held for key, held in joined.items() if not (calls and key in _READ_TOO_EARLY)}
+
+
+def _is_continued(call: Mapping[str, Any], chunk: Mapping[str, Any]) -> bool:
+    """Whether a chunk is of this call: some services give all calls of a message one index, and each its own id."""
+    one, other = call.get("id"), chunk.get("id")
+    return call.get("index") == chunk.get("index") is not None and (not one or not other or one == other)
 
 
 def _content(message: Mapping[str, Any]) -> list[Any]:

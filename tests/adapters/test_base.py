@@ -170,3 +170,11 @@ async def test_an_adapter_works_on_an_event_loop_outside_the_main_thread(program
             return (await adapter.call("hello", 60)).output
 
     assert await asyncio.to_thread(asyncio.run, ask()) == "hello"
+
+
+async def test_chunks_of_messages_that_an_adapter_passes_on_are_joined(program_skill: MakeSkill) -> None:
+    pieces = [{"type": "AIMessageChunk", "id": "r", "content": each} for each in ("Three ", "hotels")]
+
+    async with Scripted(program_skill(""), lambda call: call.progress.add({"messages": pieces})) as adapter:
+        response = await adapter.call({}, 60)
+    assert [message["content"] for message in response.messages or []] == ["Three hotels"]

@@ -330,3 +330,23 @@ def test_a_call_of_which_only_a_chunk_is_there_is_one() -> None:
     said = {"type": "AIMessageChunk", "content": "", "tool_call_chunks": [{"name": "pay", "args": "", "index": 0}]}
     answer = SkillResponse(messages=[said])
     assert [call.name for call in known_calls(answer) or []] == ["pay"]
+
+
+def test_chunks_are_told_apart_by_their_messages_and_calls_by_their_ids() -> None:
+    def piece(name: str | None, args: str, identity: str | None) -> dict[str, Any]:
+        return {"name": name, "args": args, "id": identity, "index": 0}
+
+    pieces = [piece("pa", "", "a"), piece("y", "{}", None), piece("search", "{", "b"), piece("search", "}", "b")]
+    asks = [chunk(tool_call_chunks=[each]) for each in pieces]
+    says = [chunk("Three ", "s"), chunk("hotels", "s")]
+    answer = read_recorded(line(taskId="t", messages=[asks[0], says[0], *asks[1:3], says[1], asks[3]]), "f:1").answer
+    assert [(call.name, call.arguments) for call in known_calls(answer) or []] == [("pay", "{}"), ("search", "{}")]
+    assert (answer.output, len(answer.messages or [])) == ("Three hotels", 2)
+    nameless = [{**each, "id": None} for each in says]
+    assert read_recorded(line(taskId="t", messages=nameless), "f:1").answer.output == "Three hotels"
+
+
+def test_a_message_takes_the_place_of_its_chunks() -> None:
+    whole = {"type": "ai", "id": "r", "content": "", "tool_calls": [{"name": "pay", "args": {}, "id": "a"}]}
+    answer = read_recorded(line(taskId="t", messages=[of_a_call("pay", ""), whole, chunk("Done", "s")]), "f:1").answer
+    assert answer.messages == [whole, chunk("Done", "s")]

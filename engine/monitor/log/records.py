@@ -16,7 +16,7 @@ from pydantic import Field, ValidationError
 
 from eval_skills.core.documents.validation_errors import problems_in
 from eval_skills.core.messages.blocks import text_in
-from eval_skills.core.messages.roles import inner_message, last_words, role_in, unanswered
+from eval_skills.core.messages.roles import inner_message, last_words, role_in, unanswered, whole_messages
 from eval_skills.core.messages.tool_results import results_of
 from eval_skills.core.models import ExpectedOutput, SkillResponse
 from eval_skills.core.models.base import Model, Text
@@ -187,9 +187,12 @@ def _response(found: Mapping[str, Any], messages: Any) -> SkillResponse:
     except ValidationError as error:
         first = problems_in(error, parts)[0]
         raise BadRecord(f"{first.path}: {first.message}") from None
-    if "output" in found or not response.messages:
+    if not response.messages:
         return response
-    return response.model_copy(update={"output": last_words(response.messages)})
+    whole = whole_messages(response.messages)
+    if whole != response.messages:  # else it stays the same, also where it is told by what was given of it
+        response = response.model_copy(update={"messages": whole})
+    return response if "output" in found else response.model_copy(update={"output": last_words(whole)})
 
 
 def _expectation(value: Any) -> ExpectedOutput:

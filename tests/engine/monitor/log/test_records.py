@@ -228,3 +228,10 @@ def test_what_json_does_not_know_becomes_what_can_be_written() -> None:
     found = read({"output": ["\ud83d", float("nan"), Decimal("1.5"), b"x"], "costUsd": Decimal("0.5"), "latencyMs": float("inf")})
     assert found.response.output == ["\ufffd", None, "1.5", "b'x'"]
     assert (found.response.cost_usd, found.response.latency_ms) == (0.5, None)
+
+
+def test_chunks_of_a_message_are_that_message() -> None:
+    pieces = [{"type": "AIMessageChunk", "id": "r", "content": each} for each in ("Three ", "hotels")]
+    found = read({"messages": pieces})
+    assert found.response.output == "Three hotels"
+    assert [message["content"] for message in found.response.messages or []] == ["Three hotels"]
