@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from eval_skills.adapters.answer.envelope import partial_response
-from eval_skills.core.messages.roles import whole_messages
+from eval_skills.core.messages.lost_calls import lost_calls
+from eval_skills.core.messages.roles import inner_message, whole_messages
+from eval_skills.core.messages.tool_calls import raw_calls, tool_call
 from eval_skills.core.models import SkillResponse, ToolCall, Usage
 from eval_skills.core.text import normalise_tool_name
 
@@ -71,20 +73,35 @@ class Progress:
 def with_progress(said: SkillResponse, reported: SkillResponse | None) -> SkillResponse:
     """What an answer or an error says of its run, completed by what was `reported` before.
 
-    What it says itself counts. A tool that was reported and does not stand among its `tool_calls` is appended to them: what was
-    called does not become undone by an answer that is silent about it.
+    What it says itself counts. A tool that was reported, also in messages where it has others, and that it does not name is
+    appended to its `tool_calls`: what was called does not become undone by an answer that is silent about it.
     """
     if reported is None:
         return said
     calls = said.tool_calls
     if reported.tool_calls is not None:
-        named = {normalise_tool_name(call.name) for call in calls or ()}
-        calls = [*(calls or ()), *(call for call in reported.tool_calls if normalise_tool_name(call.name) not in named)]
+        calls = [*(calls or ()), *_not_named(reported.tool_calls, calls or ())]
+    if said.messages is not None and (in_messages := _called_in(reported.messages or (), calls or ())):
+        further = _not_named(in_messages, [*(calls or ()), *_called_in(said.messages)])
+        calls = [*(calls or ()), *further] if further else calls
     update: dict[str, Any] = {"tool_calls": calls}
     for part in ("messages", "usage", "cost_usd", "files", "skills_loaded", "steps"):
         if getattr(said, part) is None:
             update[part] = getattr(reported, part)
     return said.model_copy(update=update)
+
+
+def _not_named(calls: Sequence[ToolCall], others: Iterable[ToolCall]) -> list[ToolCall]:
+    """The calls of tools that the others do not call."""
+    named = {normalise_tool_name(call.name) for call in others}
+    return [call for call in calls if normalise_tool_name(call.name) not in named]
+
+
+def _called_in(messages: Sequence[dict[str, Any]], listed: Sequence[ToolCall] = ()) -> list[ToolCall]:
+    """What messages say was called, by calls and by results of others than are `listed`; one that cannot be read has no name."""
+    whole = whole_messages(messages)
+    made = [tool_call(raw) for message in whole for raw in raw_calls(inner_message(message))]
+    return [call or ToolCall(name="") for call in [*made, *(each.call for each in lost_calls(whole, listed))]]
 
 
 def with_whole_messages(said: SkillResponse) -> SkillResponse:

@@ -9,9 +9,10 @@ import pytest
 
 from eval_skills.adapters import open_adapter
 from eval_skills.adapters.base import Adapter
-from eval_skills.adapters.call import Call, shield_cleanup
+from eval_skills.adapters.call import Call, shield_cleanup, with_progress
 from eval_skills.core.errors import InfraError, SkillTimeout, UsageError
-from eval_skills.core.models import Skill, SkillResponse
+from eval_skills.core.models import Skill, SkillResponse, ToolCall
+from tests.tables import each_row
 
 if TYPE_CHECKING:
     pass
@@ -178,3 +179,23 @@ async def test_chunks_of_messages_that_an_adapter_passes_on_are_joined(program_s
     async with Scripted(program_skill(""), lambda call: call.progress.add({"messages": pieces})) as adapter:
         response = await adapter.call({}, 60)
     assert [message["content"] for message in response.messages or []] == ["Three hotels"]
+
+
+@each_row(
+    ("called", "reported"),
+    [
+        pytest.param([], [{"role": "assistant", "tool_calls": [{"name": "pay", "args": {}}]}], id="a-call"),
+        pytest.param([], [{"role": "tool", "name": "pay", "content": "paid"}], id="a-result"),
+        pytest.param(["pay"], [{"role": "assistant", "tool_calls": [{"name": "pay", "args": {}}]}], id="listed"),
+    ],
+)
+def test_what_messages_reported_was_called_is_not_undone_by_the_answer_s_own(called: list[str], reported: list[Any]) -> None:
+    said = SkillResponse(
+        output=1, messages=[{"role": "assistant", "content": "Done."}], tool_calls=[ToolCall(name=n) for n in called]
+    )
+    answer = with_progress(said, SkillResponse(messages=reported))
+    assert ([call.name for call in answer.tool_calls or []], answer.messages) == (["pay"], said.messages)
+    assert (
+        with_progress(said.model_copy(update={"messages": reported}), SkillResponse(messages=reported)).tool_calls
+        == said.tool_calls
+    )
