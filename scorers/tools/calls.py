@@ -39,12 +39,12 @@ _UNREPORTED = Reason(
 def with_tool_calls(response: SkillResponse) -> SkillResponse:
     """The same answer with `tool_calls` filled in from its messages where it reports none of its own.
 
-    None stays None only for an answer without messages: what it called is unknown. An empty list does not
-    hide calls in the messages.
+    None stays None where what it called is unknown (`unknown_calls`): the calls that can be read are not all of them. An empty
+    list does not hide calls in the messages.
     """
     if response.turns is not None:
         return response.model_copy(update={"tool_calls": known_calls(response)})
-    if response.tool_calls or response.messages is None:
+    if response.tool_calls or response.messages is None or unknown_calls(response) is not None:
         return response
     return response.model_copy(update={"tool_calls": calls_of_messages(response.messages)})
 
@@ -89,6 +89,14 @@ def unknown_calls(response: SkillResponse) -> Reason | None:
                 return _unknown(_without_a_name(each), f"toolCalls[{place}]")
     for place, message in enumerate(map(inner_message, response.messages or ())):
         if (problem := _hidden_in(message, reported=bool(response.tool_calls))) is not None:
+            return _unknown(problem, f"messages[{place}]")
+    return lost_tool(response)
+
+
+def calls_elsewhere(response: SkillResponse) -> Reason | None:
+    """That an answer made calls which do not stand in its messages, or not where they are read."""
+    for place, message in enumerate(map(inner_message, response.messages or ()) if not response.tool_calls else ()):
+        if role_in(message) == "assistant" and (problem := _unread_part(message)) is not None:
             return _unknown(problem, f"messages[{place}]")
     return lost_tool(response)
 

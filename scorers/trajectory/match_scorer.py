@@ -12,7 +12,7 @@ from eval_skills.core.text import nearest
 from eval_skills.scorers.registry import scorer
 from eval_skills.scorers.score import Score, remark
 from eval_skills.scorers.settings import ScoringSettings
-from eval_skills.scorers.tools.calls import calls_by_result, lost_tool, reported_calls
+from eval_skills.scorers.tools.calls import calls_by_result, calls_elsewhere, reported_calls
 from eval_skills.scorers.trajectory.arguments import ArgumentsMode, rules_of
 from eval_skills.scorers.trajectory.calls import Spelling, read_call
 from eval_skills.scorers.trajectory.comparison import Comparison, TrajectoryComparison, TrajectoryMode
@@ -78,7 +78,7 @@ class TrajectoryMatch:
 
     def _score_of_known(self, response: SkillResponse) -> Score | None:
         score = self._score(response)
-        if lost_tool(response) is None:
+        if calls_elsewhere(response) is None:
             return score
         is_missing = score.metadata.get("trajectory", {}).get("missing")  # or it is the one that is not known
         return score if score.passed == (self.mode == "superset") and not is_missing else None

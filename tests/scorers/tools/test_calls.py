@@ -325,3 +325,20 @@ def test_calls_at_once_that_cannot_be_read_are_unknown(arguments: Any) -> None:
     for answer in (SkillResponse.model_validate({"tool_calls": [call]}), SkillResponse(messages=[asks(call)])):
         assert known_calls(answer) is None
         assert "that name their tool" in getattr(unknown_calls(answer), "message", "")
+
+
+@each_row(
+    "evaluator",
+    [
+        pytest.param({"type": "forbidden_tools", "tools": ["pay"]}, id="forbidden"),
+        pytest.param({"type": "sequence", "expected": ["search"]}, id="sequence"),
+        pytest.param({"type": "trajectory_match", "mode": "subset"}, id="trajectory"),
+    ],
+)
+def test_an_evaluator_does_not_take_the_calls_that_can_be_read_for_all(evaluator: dict[str, Any]) -> None:
+    hidden = {"role": "assistant", "blocks": [{"text": "?"}]}
+    reference = {"trajectory": [{"role": "assistant", "tool_calls": [NESTED]}]}
+    expected = {"expected": reference} if evaluator["type"] == "trajectory_match" else {}
+    task = EvalTask.model_validate({"id": "t", "inputData": {}, "evaluator": evaluator, **expected})
+    verdict = score_response_sync(task, SkillResponse(messages=[{"role": "assistant", "tool_calls": [NESTED]}, hidden]))
+    assert ([reason.code for reason in verdict.reasons], verdict.passed) == (["TOOL_CALLS_UNKNOWN"], False)
