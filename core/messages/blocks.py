@@ -23,27 +23,37 @@ def first_under(block: Mapping[str, Any], keys: tuple[str, ...]) -> Any:
 
 
 def blocks_of(message: Mapping[str, Any]) -> list[Any]:
-    """The blocks of a message's content, or of Gemini's `parts`; one that stands alone is one, and text has none."""
+    """The blocks of a message's content, or of `parts`, as Gemini, Vercel and OpenTelemetry have them, also within the content;
+    one that stands alone is one, and text has none."""
     return [*_blocks(message.get("content")), *_blocks(message.get("parts"))]
 
 
 def is_text(block: Any) -> bool:
     """Whether a block is text: OpenAI's, Anthropic's and LangChain's say so, Gemini's and Bedrock's have a `text` and no type.
 
-    What Gemini marks as a thought is not.
+    OpenTelemetry's and those of Pydantic AI, which say so too, have their `content`. What Gemini marks as a thought is not.
     """
+    return _words(block) is not None
+
+
+def _words(block: Any) -> str | None:
+    """The text of a block that is text, else None."""
     if isinstance(block, str):
-        return True
-    if not isinstance(block, Mapping) or not isinstance(block.get("text"), str):
-        return False
-    return block.get("type") in _TEXTS or ("type" not in block and not block.get("thought"))
+        return block
+    if not isinstance(block, Mapping):
+        return None
+    kind, text = block.get("type", block.get("part_kind")), block.get("text")
+    if not isinstance(text, str) and kind == "text":
+        text = block.get("content")
+    is_said = kind in _TEXTS if isinstance(kind, str) else "type" not in block and not block.get("thought")
+    return text if is_said and isinstance(text, str) else None
 
 
 def text_of(content: Any) -> str:
     """The texts of a message's content, one after the other; blocks that are not text are left out."""
     if isinstance(content, str):
         return content
-    return "".join(block if isinstance(block, str) else block["text"] for block in _blocks(content) if is_text(block))
+    return "".join(words for block in _blocks(content) if (words := _words(block)) is not None)
 
 
 def text_in(message: Mapping[str, Any]) -> str:
@@ -63,4 +73,6 @@ def refusal_in(message: Mapping[str, Any]) -> str:
 def _blocks(content: Any) -> list[Any]:
     if isinstance(content, list | tuple):
         return list(content)
+    if isinstance(content, Mapping) and isinstance(parts := content.get("parts"), list):
+        return list(parts)
     return [content] if isinstance(content, Mapping) else []

@@ -18,11 +18,11 @@ from eval_skills.core.text import excerpt
 NO_ARGUMENTS = object()
 """Stands for arguments that a call does not mention, which is not the same as null."""
 
-_IDENTITIES = ("call_id", "toolUseId", "toolCallId", "id")
+_IDENTITIES = ("call_id", "toolUseId", "toolCallId", "callID", "tool_call_id", "id")
 """OpenAI's items have two: that of the call stands in its output too, that of the item in nothing else."""
 
-_NAMES = ("toolName", "tool_name", "tool", "function")
-"""Where Vercel, LangChain's actions and Inspect keep the name of a call's tool; the first that is a text counts."""
+_NAMES = ("toolName", "tool_name", "tool", "function", "toolType")
+"""Where Vercel, LangChain's actions, Inspect and Gemini (its own tools) keep the name of a call's tool; the first text counts."""
 
 _TALK = frozenset({"role", "content", "name", "tool_call_id"})
 """What a message of text alone may have."""
@@ -37,15 +37,24 @@ _CALL_BLOCKS = frozenset(
 )
 """The types of blocks that are calls: Anthropic's, LangChain's, Vercel's and those of OpenAI's responses."""
 
+_NOT_OF_CHATS = frozenset({"tool-call", "tool-result", "tool-error", "tool-invocation"})
+"""Types that begin as those of a chat's parts, and name no tool."""
+
 _INVOCATIONS = frozenset({"tool_invocation", "tool-invocation"})
 _CALL_LISTS = ("tool_calls", "invalid_tool_calls", "toolCalls", "toolInvocations", "function_call", "functionCall")
-_UNKNOWN_NOTATIONS = ("tool_use", "toolUse", "toolInvocation")
+_UNKNOWN_NOTATIONS = frozenset({"tooluse", "toolinvocation", "toolrequest", "toolexecution"})
+"""Keys of messages in lower case, without ``_`` and the plural's s."""
+
 _TOOLS = re.compile("tool|func", re.IGNORECASE)
 
-_CALL_KEYS = ("functionCall", "function_call", "toolUse", "toolInvocation", "tool_call")
-"""The keys under which Gemini's parts, and the blocks of Bedrock, Vercel and Haystack hold a call."""
+_CALL_KEYS = ("functionCall", "function_call", "toolUse", "toolInvocation", "tool_call", "toolCall", "toolRequest")
+"""The keys under which Gemini's parts, and the blocks of Bedrock, Vercel, Haystack, LibreChat and Genkit hold a call."""
 
-_LIKE_CALLS = ("toolcall", "tooluse", "functioncall")
+_KINDS = ("type", "part_kind", "block_type", "content_type")
+"""Where a block says what it is: the latter three are those of Pydantic AI, LlamaIndex and Semantic Kernel."""
+
+_LIKE_CALLS = ("toolcall", "tooluse", "functioncall", "toolrequest")
+_ACTION = ("tool_input", "toolInput")
 _OF_A_CALL = frozenset({"name", "index", *ARGUMENTS_KEYS, *_IDENTITIES})
 _MODELS = ("assistant", "ai", "model")
 
@@ -148,6 +157,8 @@ def name_and_arguments(raw: Mapping[str, Any]) -> tuple[Any, Any]:
 
     The text that OpenAI's custom tools are given counts as their argument `input`.
     """
+    if isinstance(wrapped := raw.get("tool_call"), Mapping):  # OpenInference's
+        raw = wrapped
     function = raw.get("function")
     call = function if isinstance(function, dict) else raw if raw.get("name") is not None else _named(raw)
     for key in ARGUMENTS_KEYS:
@@ -179,13 +190,17 @@ def call_in(block: Any) -> Any:
     """The call that a block of a message's content is or holds; None where it is another one."""
     given = as_dict(block)
     kind = given.get("type")
+    if isinstance(wrapped := given.get("tool_call"), Mapping):
+        return dict(wrapped)
     if _is_of(given, _CALL_BLOCKS):
         text = given.get("input")
         return {**given, "input": {"input": text}} if kind == "custom_tool_call" and isinstance(text, str) else given
     if isinstance(kind, str) and is_call(kind) and "role" not in given:
         return built_in_call(given, kind)
-    if isinstance(kind, str) and kind.startswith("tool-") and "state" in given:  # Vercel's parts of a chat are typed by the tool
-        return {**given, "name": kind.removeprefix("tool-")}
+    if is_part_of_chat(given):
+        return {**given, "name": str(kind).removeprefix("tool-")}
+    if kind == "tool":  # opencode's part of a message, which keeps what the tool was given in its state
+        return {**as_dict(given.get("state")), **given}
     held = first_under(given, _CALL_KEYS)
     if held is None and (code := first_under(given, _CODE_KEYS)) is not None:
         return {"name": CODE_EXECUTION, "args": dict(code) if isinstance(code, Mapping) else {"code": code}}
@@ -196,11 +211,11 @@ def call_in(block: Any) -> Any:
 
 def _is_like_a_call(block: Mapping[str, Any]) -> bool:
     """Whether a block in an unknown notation can only be a call, by its type."""
-    kind = block.get("type")
-    function = block.get("function") if kind == "function" else None
+    function = block.get("function") if block.get("type") == "function" else None
     if isinstance(function, Mapping) and "arguments" in function:  # and not a tool that is offered
         return True
-    return isinstance(kind, str) and kind.replace("_", "").replace("-", "").lower().endswith(_LIKE_CALLS)
+    kinds = (kind for key in _KINDS if isinstance(kind := block.get(key), str))
+    return any(kind.replace("_", "").replace("-", "").lower().endswith(_LIKE_CALLS) for kind in kinds)
 
 
 def _call_of_model(block: Any) -> Any:
@@ -212,7 +227,18 @@ def _call_of_model(block: Any) -> Any:
 
 def is_call_block(block: Mapping[str, Any]) -> bool:
     """Whether a block says by its type that it is a call."""
-    return _is_of(block, _CALL_BLOCKS)
+    return _is_of(block, _CALL_BLOCKS) or is_part_of_chat(block)
+
+
+def is_part_of_chat(block: Mapping[str, Any]) -> bool:
+    """Whether a block is Vercel's part of a chat that is a call: its type has the name of the tool."""
+    kind = block.get("type")
+    return (
+        isinstance(kind, str)
+        and kind.startswith("tool-")
+        and ("state" in block or "toolCallId" in block)
+        and not _is_of(block, _NOT_OF_CHATS)
+    )
 
 
 def results_named(message: Mapping[str, Any], role: str | None) -> Iterator[str]:
@@ -243,6 +269,8 @@ def _notations(message: Mapping[str, Any]) -> Iterator[list[Any]]:
                 yield [legacy]
     if item_role(message) == "assistant" and (call := call_in(message)) is not None:  # as in OpenAI's responses
         yield [call]
+    if isinstance(message.get("tool"), str) and any(key in message for key in _ACTION):  # an action, as agents of CrewAI log it
+        yield [{key: message[key] for key in ("tool", *_ACTION) if key in message}]
     yield [{key: given} for key, given in message.items() if _is_like_calls(key, given)]
 
 
@@ -251,7 +279,7 @@ def _is_like_calls(key: Any, given: Any) -> bool:
     if not given or not isinstance(given, list | tuple | Mapping) or not isinstance(key, str) or key in _CALL_LISTS:
         return False
     misspelt = _TOOLS.match(key) is not None and get_close_matches(key, _CALL_LISTS, n=1, cutoff=0.8)
-    return bool(misspelt) or key in _UNKNOWN_NOTATIONS
+    return bool(misspelt) or key.replace("_", "").lower().removesuffix("s") in _UNKNOWN_NOTATIONS
 
 
 def _listed(holder: Mapping[str, Any], key: str) -> list[Any]:

@@ -28,7 +28,18 @@ def unwrapped(output: Any) -> Any:
     return output
 
 
-ARGUMENTS_KEYS = ("arguments", "args", "input", "parameters", "params", "tool_input", "toolInput", "tool_args", "kwargs")
+ARGUMENTS_KEYS = (
+    "arguments",
+    "args",
+    "input",
+    "parameters",
+    "params",
+    "tool_input",
+    "toolInput",
+    "tool_args",
+    "tool_kwargs",
+    "kwargs",
+)
 """Where a call holds its arguments; the first that is present counts."""
 
 

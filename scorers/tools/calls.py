@@ -11,6 +11,7 @@ from eval_skills.core.messages.lost_calls import lost_calls
 from eval_skills.core.messages.responses_items import item_role
 from eval_skills.core.messages.roles import inner_message, role_in, unknown_role
 from eval_skills.core.messages.tool_calls import (
+    call_in,
     calls_as_written,
     calls_at_once,
     every_call,
@@ -221,7 +222,7 @@ def results_in_messages(messages: list[dict[str, Any]]) -> Iterator[tuple[str, s
         yield from ((f"messages[{place}]", name) for name in results_named(inner, role_in(inner)))
 
 
-_NESTING = ("content", "parts", "output", "outputs", "result", "results", "artifact", "toolInvocations")
+_NESTING = ("content", "parts", "output", "outputs", "result", "results", "artifact", "toolInvocations", "messages")
 """The keys of a message below which messages of others may lie; an artifact is LangChain's, and the model does not see it."""
 
 
@@ -245,7 +246,7 @@ def _calls_below(values: Iterable[Any]) -> Iterator[ToolCall]:
         elif isinstance(part, Mapping):
             message = inner_message(part)
             is_message = role_in(message) == "assistant" and item_role(message) is None
-            raw = calls_as_written(message) if is_message else [part] if is_call_block(part) else []
+            raw = calls_as_written(message) if is_message else [call_in(part)] if is_call_block(part) else []
             yield from filter(None, map(tool_call, raw))
             rest += () if raw else part.values()
 

@@ -98,6 +98,12 @@ def test_whose_turn_an_item_is(kind: Any, role: str | None) -> None:
             [{"role": "model", "parts": [{"text": "a", "thought": True}, {"text": "b"}, {"text": "c"}]}], "bc", id="gemini"
         ),
         pytest.param([{"role": "assistant", "content": [{"text": "b"}, {"toolUse": {"name": "x"}}]}], "b", id="bedrock"),
+        pytest.param(
+            [{"role": "assistant", "parts": [{"type": "reasoning", "content": "a"}, {"type": "text", "content": "b"}]}],
+            "b",
+            id="opentelemetry",
+        ),
+        pytest.param([{"role": "assistant", "parts": [{"part_kind": "text", "content": "b"}]}], "b", id="pydantic-ai"),
         pytest.param([{"type": "ai", "data": {"content": "b"}}], "b", id="messages-to-dict"),
         pytest.param([{"lc": 1, "type": "constructor", "kwargs": {"type": "ai", "content": "b"}}], "b", id="dumpd"),
         pytest.param([{"type": "assistant", "message": {**SAYS, "role": "assistant"}}], "4", id="claude-code-line"),

@@ -45,6 +45,9 @@ CUSTOM = {"type": "custom", "custom": {"name": "search", "input": "owls"}}
             {"role": "assistant", "content": [{"type": "toolCall", "name": "search", "arguments": {}}]}, id="camel-case"
         ),
         pytest.param({"role": "assistant", "content": [NESTED]}, id="openai-in-content"),
+        pytest.param({"role": "assistant", "tool_calls": [{"tool_call": NESTED}]}, id="openinference"),
+        pytest.param({"role": "assistant", "content": {"parts": [{"functionCall": {"name": "search"}}]}}, id="parts-in-content"),
+        pytest.param({"role": "assistant", "content": "?", "tool": "search", "tool_input": "{}"}, id="crewai"),
         pytest.param({"role": "assistant", "content": [{"id": "1", "name": "search", "input": {}}]}, id="without-a-type"),
         pytest.param({"role": "assistant", "toolCalls": [{"name": "search", "arguments": {}}]}, id="our-own-spelling"),
         pytest.param({"type": "ai", "data": {"type": "ai", "content": "", "tool_calls": [FLAT]}}, id="messages-to-dict"),
@@ -76,6 +79,14 @@ def test_one_call_in_each_notation(message: dict[str, Any]) -> None:
         ),
         pytest.param({"type": "tool_invocation", "toolName": "pay", "args": {"n": 5}}, None, id="an-invocation-itself"),
         pytest.param({"functionCall": {"name": "pay", "args": {"n": 5}}}, None, id="gemini"),
+        pytest.param({"toolCall": {"toolType": "pay", "id": "c", "args": {"n": 5}}}, "c", id="gemini-of-its-own"),
+        pytest.param({"type": "tool", "tool": "pay", "callID": "c", "state": {"input": {"n": 5}}}, "c", id="opencode"),
+        pytest.param({"toolRequest": {"name": "pay", "input": {"n": 5}}}, None, id="genkit"),
+        pytest.param(
+            {"part_kind": "tool-call", "tool_name": "pay", "args": {"n": 5}, "tool_call_id": "c"}, "c", id="pydantic-ai"
+        ),
+        pytest.param({"block_type": "tool_call", "tool_name": "pay", "tool_kwargs": {"n": 5}}, None, id="llama-index"),
+        pytest.param({"type": "tool_call", "tool_call": {"id": "c", "name": "pay", "args": {"n": 5}}}, "c", id="librechat"),
         pytest.param({"type": "brand_new_call", "id": "c", "name": "pay", "arguments": {"n": 5}}, "c", id="openai-to-come"),
         pytest.param({"type": "function_call", "call_id": "c", "name": "pay", "arguments": {"n": 5}}, "c", id="openai"),
         pytest.param({"type": "tool_call", "id": "c", "name": "pay", "args": {"n": 5}}, "c", id="langchain"),
@@ -108,6 +119,7 @@ def test_the_text_of_a_custom_tool_is_its_input() -> None:
         pytest.param({"tool_calls": ["pay"]}, id="text"),
         pytest.param({"tool_calls": [None]}, id="nothing"),
         pytest.param({"tool_calls": NESTED}, id="no-list"),
+        pytest.param({"content": "?", "toolRequests": [FLAT]}, id="requests"),
         pytest.param({"tool_calls": '[{"name": "pay"}]'}, id="json-text"),
         pytest.param({"toolCalls": "pay"}, id="own-spelling-no-list"),
         pytest.param({"invalid_tool_calls": [{"name": None, "args": "{"}]}, id="invalid"),

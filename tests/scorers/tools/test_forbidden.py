@@ -190,6 +190,8 @@ def tells(content: Any, **fields: Any) -> dict[str, Any]:
             id="anthropic",
         ),
         pytest.param({"type": "function_call_output", "call_id": "c1", "output": [asks("pay")]}, id="responses"),
+        pytest.param(tells({"parts": [{"type": "tool-pay", "toolCallId": "c", "state": "output-available"}]}), id="chat-part"),
+        pytest.param(tells("paid", messages=[asks("pay")]), id="beside-the-content"),
     ],
 )
 def test_a_call_of_a_sub_agent_in_a_result_is_seen(result: dict[str, Any]) -> None:
