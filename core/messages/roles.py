@@ -50,11 +50,17 @@ def unknown_role(message: Mapping[str, Any]) -> str:
 
 def last_words(messages: Iterable[Mapping[str, Any]]) -> str | None:
     """The text of the assistant's last turn, or with which it refuses; None where there is none. A turn of calls alone has an
-    empty one."""
-    turns = [inner_message(message) for message in whole_messages(messages)]
+    empty one. What a sub-agent says counts only where nobody else says anything."""
+    whole = whole_messages(messages)
+    turns = [inner_message(each) for each in [each for each in whole if not is_of_sub_agent(each)] or whole]
     if any("role" not in turn and item_role(turn) is not None for turn in turns):
         turns = in_turns(turns)
     return next((text_in(turn) or refusal_in(turn) for turn in reversed(turns) if role_in(turn) == "assistant"), None)
+
+
+def is_of_sub_agent(line: Mapping[str, Any]) -> bool:
+    """Whether a line of a transcript of Claude Code is a sub-agent's, by the file of the session or by the program's stream."""
+    return line.get("isSidechain") is True or isinstance(line.get("parent_tool_use_id"), str)
 
 
 _FINISH = ("finish_reason", "finishReason", "stop_reason", "stopReason", "done_reason")

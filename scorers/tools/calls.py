@@ -10,6 +10,7 @@ from eval_skills.core.messages.blocks import as_dict
 from eval_skills.core.messages.lost_calls import lost_calls
 from eval_skills.core.messages.responses_items import item_role
 from eval_skills.core.messages.roles import inner_message, role_in, unknown_role
+from eval_skills.core.messages.sub_agents import kept_result, unseen_calls
 from eval_skills.core.messages.tool_calls import (
     call_in,
     calls_as_written,
@@ -91,7 +92,7 @@ def unknown_calls(response: SkillResponse) -> Reason | None:
     for place, message in enumerate(map(inner_message, response.messages or ())):
         if (problem := _hidden_in(message, reported=bool(response.tool_calls))) is not None:
             return _unknown(problem, f"messages[{place}]")
-    return lost_tool(response)
+    return _unseen_or_lost(response)
 
 
 def calls_elsewhere(response: SkillResponse) -> Reason | None:
@@ -99,6 +100,12 @@ def calls_elsewhere(response: SkillResponse) -> Reason | None:
     for place, message in enumerate(map(inner_message, response.messages or ()) if not response.tool_calls else ()):
         if role_in(message) == "assistant" and (problem := _unread_part(message)) is not None:
             return _unknown(problem, f"messages[{place}]")
+    return _unseen_or_lost(response)
+
+
+def _unseen_or_lost(response: SkillResponse) -> Reason | None:
+    if (unseen := unseen_calls(response.messages or ())) is not None:
+        return _unknown(unseen[1], f"messages[{unseen[0]}]")
     return lost_tool(response)
 
 
@@ -230,7 +237,8 @@ def nested_calls(calls: Iterable[ToolCall], messages: list[dict[str, Any]]) -> I
     """Every tool that is called in what a message or the result of a call holds, as (where, name): a sub-agent returns its own
     messages."""
     held = [
-        (f"messages[{place}]", [inner.get(key) for key in _NESTING]) for place, inner in enumerate(map(inner_message, messages))
+        (f"messages[{place}]", [kept_result(message), *map(inner_message(message).get, _NESTING)])
+        for place, message in enumerate(messages)
     ]
     held += [(f"toolCalls[{place}]", [call.result]) for place, call in enumerate(calls)]
     yield from ((where, name) for where, below in held for call in _calls_below(below) for name in names_of(call))
