@@ -31,7 +31,7 @@ from eval_skills.adapters.agent.transcript import Figure, Transcript
 from eval_skills.adapters.agent.workspace import SKILLS_FOLDER, install_skills
 from eval_skills.adapters.answer.calls import read_arguments, tool_call_of
 from eval_skills.adapters.answer.envelope import parse_json
-from eval_skills.core.messages.blocks import blocks_of, is_text, text_in, text_of
+from eval_skills.core.messages.blocks import as_dict, blocks_of, is_text, text_in, text_of
 from eval_skills.core.messages.roles import role_in, unknown_role
 from eval_skills.core.messages.tool_calls import call_in, every_call, raw_calls, tool_call, unnamed_call
 from eval_skills.core.messages.tool_results import ToolResult, result_in, results_of
@@ -114,6 +114,9 @@ def _note_message(message: Mapping[str, Any], transcript: Transcript) -> None:
     """What was said, the calls, and the results, of a message in any notation. A call that was told, of the same id, tool
     and arguments, is that one."""
     role = role_in(message)
+    pieces = message.get("tool_call_chunks")
+    if isinstance(pieces, list) and not all(as_dict(piece).get("id") for piece in pieces):
+        transcript.unknown(f"expected whole messages, got a piece of a call that goes on: {excerpt(message)}")
     words = "" if role in ("tool", "function") else _text(_words(message))
     if role is None:
         transcript.unknown(unknown_role(message))
@@ -230,7 +233,7 @@ _TELLING = _OF_CALLS | {"message", "step"}
 _FIGURES: dict[str, Figure] = {"prompttokens": "prompt", "completiontokens": "completion", "costusd": "cost"}
 
 _LOOKS, _ITEMS = ("tool", "function", "program"), ("function_call", "custom_tool_call", "mcp_call")
-_OF_AN_ITEM = frozenset({"call_id", "tool_call_id"})
+_OF_AN_ITEM = frozenset({"call_id", "tool_call_id", "callID"})
 
 _WORDS = ("toolcall", "toolresult", "tooluse", "functioncall", "toolinvocation")
 _OBJECT = re.compile(r'\{\s*"')
@@ -250,7 +253,7 @@ def _foreign(event: dict[str, Any], transcript: Transcript) -> bool:
 
 def _note_mentions(event: dict[str, Any], transcript: Transcript) -> None:
     """Note every call that a line of the log mentions, whether or not it was reported as one."""
-    spoken_of = [_name_of(raw) for each in _within(event) for raw in _calls_of(each)]
+    spoken_of = [_name_of(raw) for each in _within(event) for raw in (*_calls_of(each), *_requests_of_mcp(each))]
     if _means_a_call(event.get("type")):
         spoken_of.append(tool_call_of(event).name)
     line = excerpt(event) if spoken_of else ""
@@ -287,6 +290,11 @@ def _calls_of(part: dict[str, Any]) -> Iterator[Any]:
     if not _is_of_a_log(part):
         yield from every_call(lists)
         yield from every_call({"content": [lists]})
+
+
+def _requests_of_mcp(part: Mapping[str, Any]) -> list[Any]:
+    """The call that a request to an MCP server makes, which a log of the protocol has."""
+    return [part.get("params")] if part.get("method") == "tools/call" else []
 
 
 def _name_of(raw: Any) -> str:
