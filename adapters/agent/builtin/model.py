@@ -9,6 +9,7 @@ from typing import Any
 
 from eval_skills.core.errors import InfraError, ItemError, SkillError, SkillUnavailable, causes_of
 from eval_skills.core.llm import ANY_KEY, QUOTA, is_too_long, load_with_openai, retry_after_s, said_by
+from eval_skills.core.messages.blocks import as_dict, refusal_in
 
 REQUEST_S = 3600.0
 """How long a request may take for the client library; the time limit of the item ends it before."""
@@ -88,7 +89,7 @@ def _read(reply: Any, model: str) -> Reply:
     known = bool(prompt or completion)  # a server that does not count says zero, or nothing
     cost = reply._hidden_params.get("response_cost")
     return Reply(
-        text=message.content or None,
+        text=_words(message) or None,
         calls=calls,
         finish=reply.choices[0].finish_reason,
         message=_repeated(message, calls),
@@ -98,8 +99,13 @@ def _read(reply: Any, model: str) -> Reply:
     )
 
 
+def _words(message: Any) -> str:
+    """What the model said, or with which words it refuses: models of OpenAI's say them beside the content."""
+    return message.content or refusal_in(as_dict(message))
+
+
 def _repeated(message: Any, calls: Sequence[AskedCall]) -> dict[str, Any]:
-    said: dict[str, Any] = {"role": "assistant", "content": message.content or ""}
+    said: dict[str, Any] = {"role": "assistant", "content": _words(message)}
     if calls:
         said["tool_calls"] = [
             {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments or "{}"}}

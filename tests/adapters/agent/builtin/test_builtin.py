@@ -175,6 +175,13 @@ async def test_an_injected_skill_gets_no_further_than_the_tools(tmp_path: Path, 
     assert response.skills_loaded == ["csv"]
 
 
+async def test_the_words_of_a_refusal_are_the_answer(tmp_path: Path, model: ScriptedModel) -> None:
+    said = {"role": "assistant", "content": None, "refusal": "I cannot help with that."}
+    chat = {"id": "x", "object": "chat.completion", "choices": [{"index": 0, "finish_reason": "stop", "message": said}]}
+    model.script(Says(body=json.dumps(chat).encode()))
+    assert (await answered(builtin(tmp_path, model), "Pay.")).output == "I cannot help with that."
+
+
 @pytest.mark.parametrize(
     ("reply", "kind", "transient", "message"),
     [
