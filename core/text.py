@@ -177,7 +177,7 @@ def skill_key_of(row: Mapping[str, Any]) -> str:
 def normalise_tool_name(name: str) -> str:
     """The name without case, ``-``, ``_``, dots and blanks: `editFile`, `edit-file`, `EDIT FILE` are one.
 
-    Full-width letters and invisible characters make no difference either.
+    Full-width letters, other hyphens and invisible characters make no difference either.
     """
-    seen = "".join(letter for letter in unicodedata.normalize("NFKC", name) if unicodedata.category(letter) != "Cf")
+    seen = "".join(letter for letter in unicodedata.normalize("NFKC", name) if unicodedata.category(letter) not in ("Cf", "Pd"))
     return seen.casefold().translate(_SEPARATORS)

@@ -68,21 +68,28 @@ def _classify(night_id: str, skill: SkillNight, fresh: FreshRuns | None, failing
         words.append(f"{_named(broken)} always passed before and failed every run since (chance of a flaky task: {chance:.2g})")
     first = min(worse, key=lambda each: each.since, default=None)  # which says the most of what brought it about
     began = first.since if first else night_id
-    if skill.lost and began == night_id:
-        began = skill.lost.since
+    tasks = sorted({*broken, *(task for each in worse for task in each.worse_tasks())}, key=natural_order)
+    open_before = skill.lost if skill.lost and not _broke_tonight(skill, skill.lost, tasks) else None
+    if open_before and began == night_id:
+        began = open_before.since
     changed = skill.changes(began)
     what = f"when this changed: {', '.join(changed)}" if changed else "when nothing known changed"
     words.append(f"since {'tonight' if began == night_id else began}, {what}")
-    tasks = sorted({*broken, *(task for each in worse for task in each.worse_tasks())}, key=natural_order)
     return Classification(
         verdict="regressed",
         explanation="; ".join(words),
         tasks=tasks,
-        lost=_lost(night_id, skill, fresh, tasks),
+        lost=_lost(open_before.since if open_before else night_id, skill, fresh, tasks),
         rule=first.rule if first else "newly failing",
         began=began,
         changed=changed,
     )
+
+
+def _broke_tonight(skill: SkillNight, lost: LostEvidence, tasks: Iterable[str]) -> bool:
+    """Whether a task is among them that was not `lost` before, and passed last night: more broke than goes on."""
+    last = skill.past[-1].tallies if skill.past else {}
+    return any(task in last and last[task].always_passed for task in tasks if task not in lost.tasks)
 
 
 def _confirmed_worse(skill: SkillNight, fresh: Tallies) -> list[Against]:
@@ -221,7 +228,7 @@ def _still_lost(skill: SkillNight, lost: LostEvidence) -> Classification | None:
     return Classification(verdict="regressed", explanation=f"not back yet: {words}", tasks=lost.tasks, lost=lost)
 
 
-def _lost(night_id: str, skill: SkillNight, fresh: FreshRuns | None, tasks: list[str]) -> LostEvidence:
+def _lost(since: str, skill: SkillNight, fresh: FreshRuns | None, tasks: list[str]) -> LostEvidence:
     expected = dict.fromkeys(skill.newly_failing(), 1.0)
     for against in reversed(skill.against):
         expected |= completion_by_task(_of(against.before, tasks))
@@ -230,7 +237,7 @@ def _lost(night_id: str, skill: SkillNight, fresh: FreshRuns | None, tasks: list
         tasks=tasks,
         expected_rate=fmean(expected[task] for task in tasks),
         observed_rate=fmean(observed.values()) if observed else 0.0,
-        since=skill.lost.since if skill.lost else night_id,
+        since=since,
     )
 
 

@@ -22,7 +22,7 @@ def calling(name: str, **more: Any) -> SkillResponse:
     return SkillResponse.model_validate({"output": "x", "messages": [{"role": "assistant", "tool_calls": [call]}], **more})
 
 
-@each_row("name", ["rm", "ｒｍ", "r\u200bm", "R-M"])
+@each_row("name", ["rm", "ｒｍ", "r\u200bm", "R-M", "r\u2011m"])
 def test_p75_a_forbidden_call_is_found_in_the_messages_behind_an_empty_list(name: str) -> None:
     verdict = score_response_sync(FORBIDDEN, calling(name, toolCalls=[]))
     assert (verdict.status, verdict.score) == ("fail", 0.0)

@@ -165,9 +165,17 @@ def test_what_was_lost_is_not_back_by_other_tasks(
 
 
 def test_a_regression_that_goes_on_keeps_its_first_night() -> None:
-    found = ruled(skill_night(ONE_BROKEN, each(20, "p"), lost=LOST), {"t3": "ffffff"})
+    found = ruled(skill_night(each(20, "p", t1="f"), each(20, "p"), lost=LOST), {"t1": "ffffff"})
     assert found.lost is not None
     assert (found.verdict, found.lost.since, found.began) == ("regressed", LOST.since, LOST.since)
+
+
+def test_what_breaks_while_another_task_is_broken_is_a_regression_of_its_own_night() -> None:
+    past = [night(each(20, "p"), "good"), night(each(20, "p", t1="f"), "bad", good=False)]
+    found = ruled(skill_night(SEVEN_BROKEN, past=past, lost=LOST), each(7, "ffffff"))
+    assert found.lost is not None
+    assert (found.verdict, found.tasks) == ("regressed", [f"t{number}" for number in range(7)])
+    assert found.lost.since == found.began == NIGHT
 
 
 def test_one_recovery_does_not_hide_a_new_suspect() -> None:
