@@ -7,10 +7,10 @@ from operator import itemgetter
 from typing import Any
 
 from eval_skills.core.messages.blocks import as_dict
+from eval_skills.core.messages.claude_code import kept_result, unseen_calls
 from eval_skills.core.messages.lost_calls import lost_calls
 from eval_skills.core.messages.responses_items import item_role
 from eval_skills.core.messages.roles import inner_message, role_in, unknown_role
-from eval_skills.core.messages.sub_agents import kept_result, unseen_calls
 from eval_skills.core.messages.tool_calls import (
     call_in,
     calls_as_written,

@@ -1,4 +1,4 @@
-"""What a transcript of Claude Code says of its sub-agents."""
+"""What a transcript of Claude Code says of its sub-agents, and of what came before it."""
 
 from __future__ import annotations
 
@@ -42,6 +42,22 @@ OWN = {"isSidechain": True, "agentId": "a"}
 )
 def test_what_a_sub_agent_called_is_known_by_its_own_lines(lines: list[dict[str, Any]], known: bool) -> None:
     assert (unknown_calls(SkillResponse(messages=[calls("Agent"), *lines])) is None) == known
+
+
+COMPACTED = {"type": "system", "subtype": "compact_boundary", "content": "Conversation compacted", "logicalParentUuid": "u1"}
+
+
+@each_row(
+    ("lines", "known"),
+    [
+        pytest.param([calls("Read", uuid="u1"), COMPACTED], True, id="with-the-lines-before"),
+        pytest.param([COMPACTED, calls("Read", uuid="u2")], False, id="without"),
+        pytest.param([calls("Read", uuid="u0"), COMPACTED], False, id="others"),
+        pytest.param([COMPACTED | {"logicalParentUuid": None}], True, id="of-nothing-before"),
+    ],
+)
+def test_what_was_called_before_a_session_was_compacted_is_known_by_its_lines(lines: list[dict[str, Any]], known: bool) -> None:
+    assert (unknown_calls(SkillResponse(messages=lines)) is None) == known
 
 
 def test_a_forbidden_tool_in_what_is_kept_of_a_result_is_seen() -> None:

@@ -1,4 +1,5 @@
-"""Sub-agents in transcripts of Claude Code: lines of their own, and what stands beside the result of the call that began them."""
+"""What transcripts of Claude Code leave out: lines of sub-agents, which are in files of their own, and those before a session was
+compacted, which may be."""
 
 from __future__ import annotations
 
@@ -20,11 +21,17 @@ def kept_result(line: Mapping[str, Any]) -> Any:
 
 
 def unseen_calls(lines: Sequence[Mapping[str, Any]]) -> tuple[int, str] | None:
-    """That a sub-agent called more tools than its own lines show, with the place of its result; None where none did.
+    """That calls were made which no line shows, with the place of the line that says so; None where none does.
 
-    Their lines are in files of their own, unless somebody put them beside those of the session.
+    Either a sub-agent called more tools than its own lines show, or the session was compacted and goes on from a line
+    (`logicalParentUuid`) that is not there.
     """
+    seen: set[Any] = set()
     for place, line in enumerate(lines):
+        before = line.get("logicalParentUuid")
+        if isinstance(before, str) and before not in seen:
+            return place, "expected the lines from before the session was compacted, got none of them; add them"
+        seen.add(uuid if isinstance(uuid := line.get("uuid"), str) else None)
         result = kept_result(line)
         if not isinstance(result, Mapping) or not isinstance(agent := result.get("agentId"), str):
             continue
