@@ -46,11 +46,13 @@ _FAILED = re.compile(r"no such file|cannot (?:open|find)|not found|\[exit code [
 @dataclass(frozen=True, slots=True)
 class Loads:
     """The Agent Skills that a call loads, in order, and those of which it is unknown whether it does. `folders` are where a
-    command ends: in some agents the next one begins there."""
+    command ends: in some agents the next one begins there. `by_tool`: the call is one of the tool that loads skills, so it loads
+    nothing where it fails; a command that fails may have read the file before."""
 
     names: tuple[str, ...] = ()
     possible: frozenset[str] = frozenset()
     folders: frozenset[str] = frozenset()
+    by_tool: bool = False
 
 
 def loads_in(
@@ -79,7 +81,7 @@ def loads_in(
     plain = re.sub(r"[^a-z]", "", tool.lower())
     if plain in _SKILL_TOOLS:
         named = arguments if isinstance(arguments, str) else _named(arguments)
-        return Loads(names=(named,) if named in installed or named in elsewhere else ())
+        return Loads(names=(named,) if named in installed or named in elsewhere else (), by_tool=True)
     known = _Known(installed, elsewhere, workspace, result)
     here, there = _read(tool, arguments, [workspace]), _read(tool, arguments, sorted(entered))
     return known.loads(here, there)

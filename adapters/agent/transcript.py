@@ -64,6 +64,7 @@ class Transcript:
         self._calls: list[_Call] = []
         self._by_id: dict[str, _Call] = {}
         self._loaded: dict[str, None] = {}
+        self._told_loaded: set[str] = set()
         self._entered: set[str] = set()
         self._answer: str | None = None
         self._figures: dict[Figure, Any] = {}
@@ -249,6 +250,7 @@ class Transcript:
         self.observed()
         if skill_name in self.installed | self.watched:
             self._loaded.setdefault(skill_name)
+            self._told_loaded.add(skill_name)
 
     def failed(self, text: str, *, transient: bool = False) -> None:
         """The agent said that it failed; the first time counts. `transient`: another attempt may succeed."""
@@ -308,7 +310,8 @@ class Transcript:
         return self._observed and possible <= self._loaded.keys()
 
     def _note_loads(self, call: _Call) -> None:
-        """A load counts when the agent asks for it; of a watched name, which may be nowhere, once the call has ended."""
+        """A load counts when the agent asks for it, until it is refused; of a watched name, which may be nowhere, once the call
+        has ended."""
         call.loads = self._loads_of(call)
         for skill in call.loads.names:
             if skill in self.installed:
@@ -320,6 +323,15 @@ class Transcript:
             call.loads = self._loads_of(call)
             self._loaded.update(dict.fromkeys(name for name in call.loads.names if name not in self._loaded))
             self._entered |= call.loads.folders
+        elif call.loads.by_tool:
+            self._take_back(call)
+
+    def _take_back(self, call: _Call) -> None:
+        """What the tool that loads skills refused no longer counts, unless another call loads it or the agent said so."""
+        refused, call.loads = call.loads.names, Loads()
+        kept = {name for each in self._calls for name in each.loads.names} | self._told_loaded
+        for name in set(refused) - kept:
+            self._loaded.pop(name, None)
 
     def _loads_of(self, call: _Call) -> Loads:
         return loads_in(

@@ -116,7 +116,7 @@ class Loop:
     async def _do(self, call: AskedCall) -> None:
         arguments = read_arguments(call.arguments)
         noted = self._transcript.tool_call(call.id, call.name, arguments)
-        if self._enough.check(self._transcript):  # a load that was waited for needs no result
+        if call.name == "bash" and self._enough.check(self._transcript):  # it may take long; the other tools may refuse a load
             return
         result, error = await self._tools.run(call.name, arguments)
         self._transcript.tool_result(noted, result, error)

@@ -68,6 +68,30 @@ def test_a_skill_that_is_not_installed_is_seen_where_it_is_watched(
     assert transcript.response().skills_loaded == loaded
 
 
+@pytest.mark.parametrize(
+    ("tool", "arguments", "loaded"),
+    [
+        pytest.param("skill", {"skill": "csv"}, [], id="tool-of-skills"),
+        pytest.param("bash", {"command": "cat .agents/skills/csv/SKILL.md && false"}, ["csv"], id="command-that-had-read-it"),
+    ],
+)
+def test_what_the_tool_of_skills_refused_was_not_loaded(tool: str, arguments: dict[str, str], loaded: list[str]) -> None:
+    transcript = Transcript(["csv"], HERE)
+    transcript.tool_call("1", tool, arguments)
+    assert transcript.skills_loaded == ["csv"], "nothing refused it so far"
+    transcript.tool_result("1", None, "name is missing")
+    assert transcript.response().skills_loaded == loaded
+
+
+def test_a_refused_load_takes_no_other_back() -> None:
+    transcript = Transcript(["csv", "pdf"], HERE)
+    transcript.loaded("pdf")
+    for number, (name, error) in enumerate([("csv", None), ("csv", "is loaded already"), ("pdf", "is loaded already")]):
+        transcript.tool_call(str(number), "skill", {"name": name})
+        transcript.tool_result(str(number), None, error)
+    assert transcript.response().skills_loaded == ["pdf", "csv"]
+
+
 @each_row(
     ("command", "loaded"),
     [

@@ -280,6 +280,14 @@ async def test_it_is_ended_once_a_skill_is_loaded(tmp_path: Path, model: Scripte
     assert len(model.asked) == 1
 
 
+async def test_a_call_that_the_tool_refuses_loads_nothing_and_ends_nothing(tmp_path: Path, model: ScriptedModel) -> None:
+    agent_skill(tmp_path / "skills")
+    model.script(calls(("skill", {"skill": "csv"})), Says("done"))
+    response = await answered(builtin(tmp_path, model, skills=["skills/csv"], stopWhenSkillLoaded=True))
+    assert results(model) == ["error: name is missing, or not a text"]
+    assert (response.skills_loaded, response.output) == ([], "done")
+
+
 @pytest.mark.slow
 async def test_many_items_at_a_time_have_workspaces_of_their_own(tmp_path: Path, model: ScriptedModel) -> None:
     def reply(asked: Any) -> Says:
