@@ -40,6 +40,7 @@ def figures_of(arm: Arm, report: SkillCompletionReport) -> ArmFigures:
         unanswered_items=sum(is_unanswered(item) for item in items),
         loaded=sum(bool(load) for load in loads),
         known_loads=len(loads),
+        silent_items=sum(item.skills_loaded is None and not is_missing(item) and not is_unanswered(item) for item in items),
         tokens=_mean(item.tokens for item in items),
         cost_usd=_mean(item.cost_usd for item in items),
         judge_cost_usd=report.token_cost.judge_cost_usd,

@@ -25,7 +25,8 @@ class ArmFigures(Model):
     """One arm. None is unknown, never zero.
 
     `completion_rate` is the share of the items with a verdict that passed, and None where no item has one.
-    `loaded` of the `known_loads` items in which that is known loaded one of the Agent Skills. `missing_items` have no verdict;
+    `loaded` of the `known_loads` items in which that is known loaded one of the Agent Skills; `silent_items` have an answer and a
+    verdict, and what they loaded is unknown. `missing_items` have no verdict;
     `unanswered_items` ended without an answer of the agent (an exit code other than 0, a limit) and count as not passed.
     `tokens`, `cost_usd` and `steps` are means over the items that know them, `latency_ms` is their median; costs are the agent's
     alone, `judge_cost_usd` is the sum that judges were paid.
@@ -42,6 +43,7 @@ class ArmFigures(Model):
     unanswered_items: int = 0
     loaded: int
     known_loads: int
+    silent_items: int = 0
     tokens: float | None = None
     cost_usd: float | None = None
     judge_cost_usd: float | None = None
@@ -55,9 +57,8 @@ class ArmFigures(Model):
 
     @property
     def never_loaded(self) -> bool:
-        """Whether no item loaded an Agent Skill; not where that is unknown of more items than those without an answer."""
-        unknown = self.items - self.known_loads - self.missing_items - self.unanswered_items
-        return self.known_loads > 0 and not self.loaded and unknown <= 0
+        """Whether no item loaded an Agent Skill; not where that is unknown of one with an answer and a verdict."""
+        return self.known_loads > 0 and not self.loaded and not self.silent_items
 
 
 class ArmComparison(Model):

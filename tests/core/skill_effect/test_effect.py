@@ -178,6 +178,14 @@ def test_turns_are_compared_where_both_arms_know_them() -> None:
     assert "steps" not in [row.metric for row in unknown.diff.rows]
 
 
+def test_a_skill_is_not_never_loaded_where_that_is_unknown_beside_an_outage() -> None:
+    ours = broken(report("with", every(3, "p"), NOT_LOADED), "t00#1", kind="infra")
+    items = [each.model_copy(update={"skills_loaded": UNKNOWN}) if each.task_id == "t01" else each for each in ours.task_results]
+    found = effect(with_=ours.model_copy(update={"task_results": items}), without=report("without", every(3, "f"), NOT_LOADED))
+    assert not found.never_loaded
+    assert "with: whether the Agent Skill was loaded is unknown in 1 item" in found.remarks
+
+
 def broken(report: SkillCompletionReport, *items: str, kind: str = "skill", **found: object) -> SkillCompletionReport:
     """The report with errors of this kind in place of these items, each ``TASK#RUN``, or of all."""
     status = "timeout" if kind == "timeout" else "error"
