@@ -28,12 +28,14 @@ def figures_of(arm: Arm, report: SkillCompletionReport) -> ArmFigures:
         raise InputError(f"the report of {report.skill_key} holds figures only, and an effect is computed from items")
     rate, interval = _completion(items)
     loads = [item.skills_loaded for item in items if item.skills_loaded is not None]
+    runs = [len(found) for _, found in by_task(items)]
     return ArmFigures(
         arm=arm,
         skill_key=report.skill_key,
         items=len(items),
-        tasks=len({item.task_id for item in items}),
-        runs=max(item.run_index for item in items) + 1,
+        tasks=len(runs),
+        runs=max(runs),
+        fewest_runs=min(runs),
         completion_rate=rate,
         interval=interval,
         missing_items=sum(is_missing(item) for item in items),

@@ -24,6 +24,9 @@ SAME = 1e-12
 class ArmFigures(Model):
     """One arm. None is unknown, never zero.
 
+    `runs` is how many items its tasks have at most, `fewest_runs` how many at least: copies of a task are runs of it, and a run
+    may be unfinished.
+
     `completion_rate` is the share of the items with a verdict that passed, and None where no item has one.
     `loaded` of the `known_loads` items in which that is known loaded one of the Agent Skills; `silent_items` have an answer and a
     verdict, and what they loaded is unknown. `missing_items` have no verdict;
@@ -37,6 +40,7 @@ class ArmFigures(Model):
     items: int
     tasks: int
     runs: int
+    fewest_runs: int | None = None
     completion_rate: Rate | None
     interval: ConfidenceInterval | None
     missing_items: int

@@ -160,10 +160,15 @@ def _named(each: Undiscerning) -> str:
 
 
 def title(effect: SkillEffect) -> str:
-    """``csv-tools on opencode (openai/gpt-5): 8 tasks, 3 runs of each in every arm``."""
+    """``csv-tools on opencode (openai/gpt-5): 8 tasks, 3 runs of each in every arm``; ``1 to 3 runs`` where some have fewer."""
     model = f" ({effect.model})" if effect.model else ""
-    first = effect.arms[0]
+    tasks, most = max(each.tasks for each in effect.arms), max(each.runs for each in effect.arms)
+    fewest = min(_fewest_runs(each) if each.tasks == tasks else 0 for each in effect.arms)
     return (
-        f"{', '.join(effect.names)} on {effect.agent}{model}: {plural(first.tasks, 'task')}, "
-        f"{plural(first.runs, 'run')} of each in every arm"
+        f"{', '.join(effect.names)} on {effect.agent}{model}: {plural(tasks, 'task')}, "
+        f"{f'{fewest:,} to ' if fewest < most else ''}{plural(most, 'run')} of each in every arm"
     )
+
+
+def _fewest_runs(arm: ArmFigures) -> int:
+    return arm.runs if arm.fewest_runs is None else arm.fewest_runs

@@ -11,6 +11,7 @@ from eval_skills.core.models import Benchmark, SkillCompletionReport
 from eval_skills.core.models.response import ToolCall
 from eval_skills.core.skill_effect.effect import skill_effect
 from eval_skills.core.skill_effect.model import Arm, SkillEffect
+from eval_skills.reporting.skill_effect.figures import title
 from tests.tables import each_row
 
 BENCHMARK = Benchmark.model_validate({"id": "b", "name": "B", "version": "1.0.0", "tasks": []})
@@ -233,6 +234,16 @@ def test_copies_of_a_task_are_runs_of_it() -> None:
     assert (comparison.diff.statistics.tasks, comparison.diff.verdict) == (1, "inconclusive")
     assert (found.arms[0].tasks, found.arms[0].items) == (1, 8)
     assert any(remark.startswith("7 tasks ask the same as another one") for remark in found.remarks)
+    assert title(found) == "csv-tools on custom: 1 task, 8 runs of each in every arm"
+
+
+def test_tasks_that_have_copies_have_more_runs_than_the_others() -> None:
+    reports: dict[Arm, SkillCompletionReport] = {
+        "with": report("with", every(8, "p")),
+        "without": report("without", every(8, "f")),
+    }
+    found = skill_effect(reports, names=["csv-tools"], agent="custom", copies={"t01": "t00", "t02": "t00"})
+    assert title(found) == "csv-tools on custom: 6 tasks, 1 to 3 runs of each in every arm"
 
 
 def test_costs_that_only_some_items_know_are_said_to_be_theirs() -> None:
