@@ -29,6 +29,9 @@ _ASKED = (
 OF_ONE_CALL = (*_ASKED, "resume", "retry_errors", "dry_run")
 """Options that the configuration's top level does not know."""
 
+_OF_THE_GATE = {"exit_on_fail": "exitOnFail", "min_completion": "minCompletion"}
+"""What a run is held to, as options and as keys."""
+
 _OF_CALLS = ("skills_dir", "query", "tags", "adapter", "runs", "retries", "max_cost", "max_tokens")
 _JUDGED_BY = (
     "a task is judged by one where its evaluator is llm_judge, goal_achieved, rubric, trajectory_judge or hallucination, where "
@@ -52,7 +55,8 @@ def request_options(
 ) -> dict[str, Any]:
     """The request's fields: configuration layers below, flags on top.
 
-    A resume names only what was typed, and the options in `always`.
+    A resume names only what was typed, and the options in `always`; of these the gate only where anything says it: else that of
+    the run holds.
     """
     forgotten = {*_ASKED} if resuming else {"retry_errors"}  # what is configured for the other kind of call
     once = {
@@ -62,8 +66,13 @@ def request_options(
     config = current().config(flags)
     values = {name: getattr(config, name) for name in Config.model_fields}
     if resuming:
-        values = {name: value for name, value in values.items() if name in typed(flags) or name in always}
+        kept = {*always} - {name for name, key in _OF_THE_GATE.items() if name not in flags and not _is_configured(key)}
+        values = {name: value for name, value in values.items() if name in typed(flags) or name in kept}
     return {**values, **once}
+
+
+def _is_configured(key: str) -> bool:
+    return not current().is_silent and current().layers({}).said((key,)) is not None
 
 
 def configured_options(model: type[Model], flags: dict[str, Any], without: Collection[str] = ()) -> dict[str, Any]:

@@ -150,9 +150,11 @@ def interrupted(message: Callable[[], str]) -> Iterator[None]:
 
 
 def run_flow(
-    request: EvaluateRequest | PipelineRequest, *, dry_run: bool, exit_on_fail: bool, judging: JudgeFlags = JudgeFlags()
+    request: EvaluateRequest | PipelineRequest, *, dry_run: bool, exit_on_fail: bool | None, judging: JudgeFlags = JudgeFlags()
 ) -> int:
     """Check the request, run its flow, print the result; the exit code of the command.
+
+    `exit_on_fail` None: a run that is resumed keeps the gate that it had, or has none.
 
     `judging` are the options of judging as they were given: where they change nothing, a warning says so.
     """
@@ -164,11 +166,19 @@ def run_flow(
     from eval_skills.cli.output.ranking import add_job_summary, set_step_outputs
     from eval_skills.cli.output.run import show_summary
 
-    show_summary(ran.summary, gate=exit_on_fail, command=command)
-    add_job_summary(ran.summary, gate=exit_on_fail)
-    code = ran.exit_code(gate=exit_on_fail)
+    gate = ran.summary.gated if exit_on_fail is None else exit_on_fail
+    show_summary(ran.summary, gate=gate, command=command)
+    add_job_summary(ran.summary, gate=gate)
+    code = ran.exit_code(gate=gate)
+    if exit_on_fail is None and not gate and "min_completion" in request.model_fields_set and command == "eval":
+        current().remark(no_gate(ran.summary.min_completion))
     set_step_outputs(ran.summary, finished=code != UNFINISHED and not ran.summary.is_partial)
     return code
+
+
+def no_gate(min_completion: float) -> str:
+    """That a completion rate was asked for which nothing is held to."""
+    return f"no gate: nothing fails at --min-completion {min_completion:g} without --exit-on-fail"
 
 
 def run_experiment(
@@ -196,13 +206,17 @@ def run_experiment(
     return ran.exit_code(gate=False) or shown
 
 
-def show_dry_run(request: EvaluateRequest | PipelineRequest, *, gate: bool, judging: JudgeFlags) -> int:
-    """Check the request, and print what its run would do; the exit code of the command: a gate does not pass without a run."""
+def show_dry_run(request: EvaluateRequest | PipelineRequest, *, gate: bool | None, judging: JudgeFlags) -> int:
+    """Check the request, and print what its run would do; the exit code of the command: a gate does not pass without a run.
+
+    `gate` None: that of the run that is resumed.
+    """
     from eval_skills.cli.output.run import show_plan
     from eval_skills.engine.definition.request import PipelineRequest
     from eval_skills.engine.evaluation.pipeline import strategy_of
 
     _, plan, found = checked_plan(request)
+    gate = plan.request.exit_on_fail if gate is None else gate
     plan.remarks[:0] = found
     plan.remarks.extend(_without_effect(request, plan, judging))
     strategy = strategy_of(request) if isinstance(request, PipelineRequest) else None

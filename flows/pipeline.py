@@ -10,7 +10,7 @@ from prefect.runtime import flow_run
 from eval_skills.core.text import plural
 from eval_skills.engine.definition.request import PipelineRequest
 from eval_skills.engine.discovery import FoundSkills
-from eval_skills.engine.evaluation.pipeline import evaluation_of, strategy_of, with_selection
+from eval_skills.engine.evaluation.pipeline import evaluation_of, strategy_of, with_rate_of, with_selection
 from eval_skills.engine.evaluation.summary import RunSummary, with_duration
 from eval_skills.flows.evaluate import evaluate, named_benchmark, write_reports
 from eval_skills.tasks.flow_runs import Caller, called_by, describe_flow_run, not_planned
@@ -42,6 +42,7 @@ def pipeline(request: PipelineRequest) -> RunSummary:
             load_benchmark(request.benchmark, request.benchmarks_dir, request.tasks, request.map, request.skip_unreadable)
         with called_by.by(Caller("pipeline")):
             evaluated = evaluate(evaluation_of(request, found))
+    strategy = with_rate_of(evaluated, strategy)
     selected = select_skills(unwalked(evaluated.skills), unwalked(evaluated.reports), strategy)
     describe_flow_run(
         f"{evaluated.benchmark.id} · {plural(len(evaluated.skills), 'skill')} · {evaluated.run_id}",

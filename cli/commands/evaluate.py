@@ -28,7 +28,7 @@ from eval_skills.cli.options import (
     option,
 )
 from eval_skills.cli.requests import flags_of, refuse_calling, request_of, request_options, typed, with_own_tests_settled
-from eval_skills.cli.running import run_flow
+from eval_skills.cli.running import no_gate, run_flow
 from eval_skills.core.errors import UsageError
 
 OF_THE_PIPELINE = (
@@ -102,9 +102,9 @@ def eval_command(
     if options.get("traces"):
         refuse_calling(flags)
     request = request_of(EvaluateRequest, options, **(typed(own) if how.resume else own))
-    code = run_flow(request, dry_run=how.dry_run, exit_on_fail=bool(options["exit_on_fail"]), judging=judging)
-    if min_completion is not None and not options["exit_on_fail"] and not how.dry_run:
-        current().remark(f"no gate: nothing fails at --min-completion {min_completion:g} without --exit-on-fail")
+    code = run_flow(request, dry_run=how.dry_run, exit_on_fail=options.get("exit_on_fail"), judging=judging)
+    if min_completion is not None and options.get("exit_on_fail") is False and not how.dry_run:
+        current().remark(no_gate(min_completion))
     return code
 
 
@@ -189,10 +189,10 @@ def run_command(
     if options.get("traces"):
         named = None if "--tag" in current().configured else tags
         refuse_calling(flags | {"query": query, "tags": named, "adapter": adapter})
-    floor = chosen_strategy(options["strategy"], min_completion=min_completion, floor=options.pop("min_completion"))
+    floor = chosen_strategy(options["strategy"], min_completion=min_completion, floor=options.pop("min_completion", None))
     own = {"query": query, "tags": tags or [], "adapter": adapter, "min_completion": floor.filters.min_completion_rate}
     request = request_of(PipelineRequest, options, **own)
-    code = run_flow(request, dry_run=how.dry_run, exit_on_fail=bool(options["exit_on_fail"]), judging=judging)
+    code = run_flow(request, dry_run=how.dry_run, exit_on_fail=options.get("exit_on_fail"), judging=judging)
     if tag:  # at the end: what is refused is refused in one line
         current().remark("--tag of run is now called --skill-tag; tasks are chosen by a tag with --task-filter tags=TAG")
     return code

@@ -35,7 +35,7 @@ def show_plan(plan: RunPlan, request: FlowOptions, *, gate: bool, strategy: Sele
     """What a run of `request` would do."""
     from eval_skills.engine.planning.dry_run import foreseen
 
-    ahead = foreseen(plan)
+    ahead, least = foreseen(plan), plan.request.min_completion
     document = {
         "benchmark": f"{plan.benchmark.id}@{plan.benchmark.version}",
         "tasks": len(plan.benchmark.tasks),
@@ -47,7 +47,7 @@ def show_plan(plan: RunPlan, request: FlowOptions, *, gate: bool, strategy: Sele
         "resume": plan.run_id if request.resume else None,
         "options": _options(plan, request),
         "strategy": strategy.to_json() if strategy else None,
-        "gate": {"minCompletion": request.min_completion, "passed": False, "failures": [WHY_A_DRY_RUN_FAILS]} if gate else None,
+        "gate": {"minCompletion": least, "passed": False, "failures": [WHY_A_DRY_RUN_FAILS]} if gate else None,
         "foreseen": ahead.to_json(),
         "remarks": plan.remarks,
     }

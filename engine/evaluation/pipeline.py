@@ -24,17 +24,20 @@ def found_skills(request: PipelineRequest) -> FoundSkills:
 
 def evaluation_of(request: PipelineRequest, found: FoundSkills) -> EvaluateRequest:
     """The evaluation of the skills that were found; what was found and cannot be used is noted for its manifest, and so is the
-    completion rate that the selection requires, by which the stored run is judged later.
+    completion rate that the selection requires, by which the stored run is judged later: of a resume that names none, as before.
 
     Raises:
         InputError: the strategy's file cannot be used.
     """
     evaluation = request.evaluation([str(skill.folder) for skill in found.skills], [bad.remark for bad in found.invalid])
-    return evaluation.model_copy(update={"min_completion": strategy_of(request).filters.min_completion_rate or 0.0})
+    lowest = strategy_of(request).filters.min_completion_rate
+    return evaluation if lowest is None else evaluation.model_copy(update={"min_completion": lowest})
 
 
 def strategy_of(request: PipelineRequest) -> SelectStrategy:
     """How the skills of a pipeline are selected; those below the usual completion are not, unless it or its file says otherwise.
+
+    Where a resume does not say it, the strategy requires no rate: see `with_rate_of`.
 
     Raises:
         InputError: the strategy's file cannot be used.
@@ -44,8 +47,16 @@ def strategy_of(request: PipelineRequest) -> SelectStrategy:
         min_completion=request.min_completion,
         top_k=request.top_k,
         keep_ties=request.keep_ties,
-        floor=DEFAULT_MIN_COMPLETION,
+        floor=None if request.resume else DEFAULT_MIN_COMPLETION,
     )
+
+
+def with_rate_of(evaluated: RunSummary, strategy: SelectStrategy) -> SelectStrategy:
+    """The strategy with the completion rate that the run requires, where it names none: a resume goes on as its run began."""
+    if strategy.filters.min_completion_rate is not None:
+        return strategy
+    filters = strategy.filters.model_copy(update={"min_completion_rate": evaluated.min_completion})
+    return strategy.model_copy(update={"filters": filters})
 
 
 def with_selection(
@@ -81,7 +92,7 @@ def finish_without_prefect(
     resumed = EvaluateRequest(resume=run_id, store=request.store, concurrency=request.concurrency, retries=request.retries)
     summary = evaluate_in_process(resumed_plan(resumed), began)
     if isinstance(request, PipelineRequest):
-        strategy = strategy_of(request)
+        strategy = with_rate_of(summary, strategy_of(request))
         selected = select(summary.skills, summary.reports, strategy)
         summary = with_selection(summary, strategy, selected, found_skills(request))
     if report_files:

@@ -115,9 +115,20 @@ def test_a_resume_goes_on_as_its_run_began_whatever_is_configured(folder: Path) 
     given = {"tasks": "t.json", "concurrency": 9, "runs": 2, "store": "kept", "resume": "latest", "retry_errors": True}
     options = request_options(given, resuming=True)
     assert options == {
-        "runs": 2, "store": str(folder / "kept"), "exit_on_fail": False, "resume": "latest", "retry_errors": True,
+        "runs": 2, "store": str(folder / "kept"), "resume": "latest", "retry_errors": True,
     }  # fmt: skip
     assert typed_options({"skills": ["s"], "task_tags": ["t"]}) == {"task_tags": ["t"]}
+
+
+@pytest.mark.parametrize(("file", "kept"), [("", None), ("exitOnFail: false", False), ("exitOnFail: true", True)])
+def test_a_resume_keeps_the_gate_of_its_run_unless_a_layer_speaks_of_it(folder: Path, file: str, kept: bool | None) -> None:
+    (folder / FILE).write_text(file)
+    begin(new_invocation())
+    always = ("exit_on_fail", "min_completion")
+    options = request_options({"resume": "latest"}, resuming=True, always=always)
+    assert (options.get("exit_on_fail"), "min_completion" in options) == (kept, False)
+    assert request_options({"min_completion": 0.2, "resume": "latest"}, resuming=True, always=always)["min_completion"] == 0.2
+    assert request_options({}, resuming=False)["exit_on_fail"] is bool(kept), "a new run has the default"
 
 
 def test_what_is_configured_for_a_resume_is_nothing_to_another_call(folder: Path) -> None:

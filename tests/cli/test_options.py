@@ -10,6 +10,9 @@ from typing import Any
 import pytest
 
 from eval_skills.cli.output.run import WHY_A_DRY_RUN_FAILS
+from eval_skills.engine.definition.request import EvaluateRequest
+from eval_skills.engine.evaluation.plan import make_plan
+from eval_skills.engine.evaluation.session import manifest_of
 
 Run = Callable[..., Any]
 
@@ -76,6 +79,21 @@ def test_a_completion_that_is_asked_for_without_a_gate_is_no_silent_pass(
     monkeypatch.setattr("eval_skills.cli.commands.evaluate.run_flow", lambda *_, **__: 0)
     result = run_here("eval", "--skills", "skills", *arguments)
     assert ("no gate: nothing fails at --min-completion 0.9 without --exit-on-fail" in result.err) is says
+
+
+@pytest.mark.parametrize("command", ["eval", "run"])
+def test_a_resume_is_held_to_the_gate_that_its_run_began_with(place: Any, run_here: Run, command: str) -> None:
+    place.write("own.json", [task("one")])
+    asked = EvaluateRequest(skills=["skills"], tasks="own.json", store="kept", min_completion=0.9, exit_on_fail=True)
+    plan = make_plan(asked)
+    plan.write_manifest(manifest_of(plan))
+    resumed = (command, "--resume", "latest", "--store", "kept", "--dry-run", "--json")
+    kept = run_here(*resumed)
+    assert (kept.code, kept.json["gate"]["minCompletion"]) == (1, 0.9), kept.err
+    named = run_here(*resumed, "--min-completion", "0.2")
+    assert (named.code, named.json["gate"]["minCompletion"]) == (1, 0.2), named.err
+    none = run_here(*resumed, "--exit-on-fail=false")
+    assert (none.code, none.json["gate"]) == (0, None), none.err
 
 
 def value_at(document: Any, path: str) -> Any:

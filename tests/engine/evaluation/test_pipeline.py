@@ -11,6 +11,7 @@ import pytest
 
 from eval_skills.core.store import write_manifest
 from eval_skills.engine.definition.request import EvaluateRequest, PipelineRequest
+from eval_skills.engine.discovery import FoundSkills
 from eval_skills.engine.evaluation.pipeline import evaluation_of, finish_without_prefect, found_skills
 from eval_skills.engine.evaluation.plan import make_plan
 from eval_skills.engine.evaluation.resume import resumed_plan
@@ -80,7 +81,10 @@ def test_a_stored_run_is_judged_by_the_limit_that_its_pipeline_had(
     )
     plan = make_plan(evaluation_of(request, found_skills(request)))
     write_manifest(plan.store.run_folder(plan.run_id), manifest_of(plan))
-    finish_without_prefect(request, plan.run_id)
+    resumed = PipelineRequest(resume=plan.run_id, store=request.store)
+    rest = resumed_plan(evaluation_of(resumed, FoundSkills([], []))).request
+    assert (rest.min_completion, rest.exit_on_fail) == (limit, True), "a resume that says nothing of it"
+    assert finish_without_prefect(resumed, plan.run_id).min_completion == limit
     assert read_source(plan.run_id, request.store).context.min_completion == limit
 
 
