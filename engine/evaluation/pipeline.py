@@ -11,7 +11,7 @@ from eval_skills.engine.definition.request import EvaluateRequest, PipelineReque
 from eval_skills.engine.discovery import FoundSkills, matching_skills
 from eval_skills.engine.evaluation.in_process import evaluate_in_process
 from eval_skills.engine.evaluation.observer import observed_runs
-from eval_skills.engine.evaluation.resume import resumed_plan
+from eval_skills.engine.evaluation.resume import continuing, resumed_plan
 from eval_skills.engine.evaluation.summary import RunSummary, context_of, selected_words
 from eval_skills.engine.stored_runs.candidates import DEFAULT_MIN_COMPLETION, chosen_strategy
 from eval_skills.reporting.writing import write_reports
@@ -89,7 +89,9 @@ def finish_without_prefect(
     Raises:
         RunError: the results cannot be written.
     """
-    resumed = EvaluateRequest(resume=run_id, store=request.store, concurrency=request.concurrency, retries=request.retries)
+    evaluation = evaluation_of(request, FoundSkills([], [])) if isinstance(request, PipelineRequest) else request
+    # an error that this call has had again already would be asked once more
+    resumed = continuing(evaluation, run_id).model_copy(update={"retry_errors": False})
     summary = evaluate_in_process(resumed_plan(resumed), began)
     if isinstance(request, PipelineRequest):
         strategy = with_rate_of(summary, strategy_of(request))

@@ -88,6 +88,17 @@ def test_a_stored_run_is_judged_by_the_limit_that_its_pipeline_had(
     assert read_source(plan.run_id, request.store).context.min_completion == limit
 
 
+def test_the_rest_without_prefect_is_held_to_what_this_call_said_not_the_one_that_began_the_run(make_plan_of: MakePlan) -> None:
+    plan = make_plan_of("wrong", "ok", min_completion=0.2, max_cost=1.0)
+    plan.write_manifest(manifest_of(plan))
+    resumed = EvaluateRequest(
+        resume="latest", store=plan.request.store, min_completion=0.9, exit_on_fail=True, fail_fast=True, concurrency=1
+    )
+    summary = finish_without_prefect(resumed, plan.run_id)
+    assert (summary.min_completion, summary.gated) == (0.9, True)
+    assert (summary.finished, summary.planned) == (1, 2), "it stops at the first item that does not pass"
+
+
 @pytest.mark.slow
 def test_reports_that_are_written_stay_the_only_ones_and_the_duration_is_that_of_the_whole_run(
     tmp_path: Path, make_plan_of: MakePlan
