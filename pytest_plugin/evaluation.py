@@ -118,13 +118,13 @@ def planned(config: pytest.Config, skill: str | os.PathLike[str], options: Mappi
 
 def compared_with(config: pytest.Config, baseline: str, margin: float | None, store: Any, report: SkillReport) -> BaselineOutcome:
     """The report beside an earlier one of its skill. It does not pass where it is worse, not proven to be no worse, or not
-    comparable.
+    comparable, nor where a forbidden tool was called, or may have been.
 
     Raises:
         UserError: the baseline cannot be read.
     """
     from eval_skills.core.diff.diff import diff_reports
-    from eval_skills.core.diff.gate import gate_failures
+    from eval_skills.core.diff.gate import forbidden_failures, gate_failures
     from eval_skills.engine.stored_runs.reports import read_source
     from eval_skills.engine.stored_runs.run_ids import LATEST, names_run
     from eval_skills.pytest_plugin.outcomes import BaselineOutcome
@@ -139,9 +139,9 @@ def compared_with(config: pytest.Config, baseline: str, margin: float | None, st
     source = read_source(place, str(_placed(config.rootpath, kept or "eval-store")))
     before = [each for each in source.reports if (each.skill_id, each.benchmark_id) == (report.skill_id, report.benchmark_id)]
     found = diff_reports(before, [report])
-    unfinished = [source.unfinished] if source.unfinished else []
+    known = [*filter(None, [source.unfinished]), *forbidden_failures([report])]
     failures = gate_failures(found, "worse") if margin is None else gate_failures(found, "not-proven", margin=margin)
-    return BaselineOutcome(baseline=baseline, problems=[*unfinished, *failures], not_compared=found.not_compared, report=report)
+    return BaselineOutcome(baseline=baseline, problems=[*known, *failures], not_compared=found.not_compared, report=report)
 
 
 def as_skill_report(report: SkillCompletionReport) -> SkillReport:

@@ -451,6 +451,15 @@ def test_a_baseline_is_a_case_that_fails_where_the_skill_is_worse(project: Proje
     assert "sayer@1.0.0 is worse: mean difference -1.0000" in message
 
 
+def test_a_baseline_that_called_a_forbidden_tool_too_is_no_excuse(project: Project) -> None:
+    pytester = project(rogue=FORBIDDEN, **{f"t{number}": "4" for number in range(5)})
+    keep = pytester.makepyfile(test_it=KEEP)
+    pytester.runpytest_inprocess().assert_outcomes(passed=1)
+    keep.write_text(marked("test_sums", *BUSY, "runs=2", 'baseline="main.json"'))
+    pytester.runpytest_inprocess("--junitxml=j.xml", "-k", "baseline").assert_outcomes(failed=1, deselected=6)
+    assert "sayer@1.0.0 called forbidden tools in 2 items" in cases_in(pytester)["test_sums[baseline]"][1]
+
+
 def test_a_comparison_says_of_how_many_tasks_it_says_nothing_also_where_it_passes(project: Project) -> None:
     pytester = project(**{f"t{number}": "4" for number in range(6)})
     keep = pytester.makepyfile(test_it=KEEP)
