@@ -96,8 +96,6 @@ def compare(
     place = _place(store, result, baseline)
     paired = validate_options(_Pairs, {"mapping": dict(mapping) if isinstance(mapping, Mapping) else mapping}).mapping
     before, after = _reports(baseline, "baseline", place), _reports(result, "result", place)
-    if all(old == new for old, new in (paired or {}).items()):
-        _refuse_itself(before, after)
     found = diff_reports(
         before,
         after,
@@ -107,6 +105,8 @@ def compare(
         min_effect=as_read(min_effect),
         missing=missing,
     )
+    if not any(skill.is_beside_another for skill in found.skills):
+        _refuse_itself(before, after)
     comparison = Comparison.model_construct(**{name: getattr(found, name) for name in ReportDiff.model_fields})
     comparison._unfinished = [*_unfinished(before, "baseline"), *_unfinished(after, "result")]
     return comparison

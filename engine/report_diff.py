@@ -42,11 +42,11 @@ def compared(
     Raises:
         UsageError: both sides are of one run, and a gate is to judge it: beside itself nothing is worse.
     """
-    itself = None if mapping else _itself(old, new)
-    if itself and fail_on is not None:
-        raise UsageError(f"--fail-on {fail_on} cannot judge that: {itself}; name two runs, or --map old=new skills of one")
     baseline = str(old.file.resolve()) if old.file else old.name
     found = diff_reports(old.reports, new.reports, mapping=mapping or {}, min_effect=min_effect, missing=missing)
+    itself = None if any(skill.is_beside_another for skill in found.skills) else _itself(old, new)
+    if itself and fail_on is not None:
+        raise UsageError(f"--fail-on {fail_on} cannot judge that: {itself}; name two runs, or --map old=new skills of one")
     looks = [decision for decision in new.decisions if decision.against == baseline]
     found = at_last_looks(found, old.reports, new.reports, looks)
     tolerated = NON_INFERIORITY_MARGIN if margin is None else margin

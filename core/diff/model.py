@@ -192,6 +192,11 @@ class SkillDiff(Model, defer_build=True):
         return skill_key(self.before_skill_id, self.before_version)
 
     @property
+    def is_beside_another(self) -> bool:
+        """Whether it was compared with another skill, or another version."""
+        return self.change == "compared" and self.before_key != self.skill_key
+
+    @property
     def tasks_incomparable(self) -> list[str]:
         """The tasks of both sides that are not compared, because they, or how they are judged, changed."""
         return [*self.tasks_changed, *self.tasks_judged_otherwise]

@@ -221,7 +221,7 @@ def test_a_run_beside_itself_is_refused(tmp_path: Path) -> None:
         with pytest.raises(UsageError, match=f"both sides hold the same report, and {said}"):
             es.compare(side, other)
     with pytest.raises(UsageError, match=f"both sides are of run {result.run_id}, and {said}"):
-        es.compare(result, result, mapping={"new": "new"})
+        es.compare(result, result, mapping={"new": "new@0.0.0"})
     with_mapping = es.compare(result.reports[1], result.reports[0], mapping={"old": "new"})
     assert [skill.change for skill in with_mapping.skills] == ["compared"]
     again = es.evaluate({"old": partly, "new": upper}, TASKS)

@@ -289,6 +289,8 @@ def test_a_gate_refuses_to_compare_a_run_with_itself(here: Any, run_here: Run, f
         assert f"--fail-on {fail_on} cannot judge that: {said}; name two runs" in refused.err
         shown = run_here("report", "diff", *sides)
         assert (shown.code, said in shown.err) == (0, True)
+    to_itself = run_here("report", "diff", "a.json", "./a.json", "--fail-on", fail_on, "--map", "s=s@1.0.0")
+    assert (to_itself.code, to_itself.out, "cannot judge that: both sides are ./a.json" in to_itself.err) == (2, "", True)
     assert run_here("report", "diff", "a.json", "a.json", "--fail-on", fail_on, "--map", "s=old").code == 1
 
 
