@@ -71,7 +71,9 @@ def test_ctrl_c_ends_a_query_while_libraries_are_imported(tmp_path: Path) -> Non
     until_it_took(0.4, process)
     process.send_signal(signal.SIGINT)
     try:
-        assert (process.wait(timeout=5), process.communicate()[1].splitlines()[-1]) == (130, b"eval-skills: interrupted")
+        code, told = process.wait(timeout=5), process.communicate()[1].splitlines()[-1]
+        # Where the signal came while a text was executed, as dataclasses do, Python ends by it after all; shells say 130 of both.
+        assert (code in (130, -signal.SIGINT), told) == (True, b"eval-skills: interrupted")
     finally:
         process.kill()
 
