@@ -38,7 +38,7 @@ test: $(VENV)/.dev  ## Linters, type check, import contracts, everything below t
 	@$(call beside_checks,$(PYTEST) $(QUICK))
 
 test-all: export PYTHONDONTWRITEBYTECODE =
-test-all: $(VENV)/.dev  ## All of that, and every test there is: 20 minutes on two slow cores
+test-all: $(VENV)/.dev  ## All of that, and every test there is: 16 minutes on two slow cores
 	@$(call beside_checks,$(PYTEST) || $(ALONE))
 
 # The checks use the core that the tests leave while they collect; what they say is shown when both have ended.
