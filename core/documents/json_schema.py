@@ -261,7 +261,7 @@ def _multiple_of(validator: Any, step: float, instance: Any, _: Any) -> Iterator
 
 
 def _exact(number: float) -> Fraction | None:
-    """The number as it is written, since 4.35 and 0.01 are no such numbers in binary; None where it is not finite."""
+    """The number as it is written, since binary holds neither 4.35 nor 0.01 exactly; None where it is not finite."""
     if isinstance(number, int):
         return Fraction(number)
     return Fraction(Decimal(repr(number))) if math.isfinite(number) else None

@@ -26,12 +26,13 @@ def unseen_calls(lines: Sequence[Mapping[str, Any]]) -> tuple[int, str] | None:
     Either a sub-agent called more tools than its own lines show, or the session was compacted and goes on from a line
     (`logicalParentUuid`) that is not there.
     """
-    seen: set[Any] = set()
+    seen: set[str] = set()
     for place, line in enumerate(lines):
         before = line.get("logicalParentUuid")
         if isinstance(before, str) and before not in seen:
             return place, "expected the lines from before the session was compacted, got none of them; add them"
-        seen.add(uuid if isinstance(uuid := line.get("uuid"), str) else None)
+        if isinstance(own_id := line.get("uuid"), str):
+            seen.add(own_id)
         result = kept_result(line)
         if not isinstance(result, Mapping) or not isinstance(agent := result.get("agentId"), str):
             continue
