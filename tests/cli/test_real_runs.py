@@ -82,7 +82,8 @@ def test_p45_p46_find_and_select_read_what_runs_wrote(two: Any) -> None:
 @pytest.mark.slow
 def test_p54_fail_fast_stops_resume_goes_on_and_text_is_plain_on_a_pipe(two: Any) -> None:
     base = ["--tasks", "five.json", "--no-color"]
-    stopped = two.call("eval", "--skills", "skills/calculator_buggy", *base, "--fail-fast", "--concurrency", "1")
+    gate = ["--min-completion", "0.9", "--exit-on-fail"]
+    stopped = two.call("eval", "--skills", "skills/calculator_buggy", *base, *gate, "--fail-fast", "--concurrency", "1")
     assert stopped.code == 1, stopped.err
     assert "stopped early: " in stopped.out
     run_id = RUN_ID.search(stopped.out.partition("--resume ")[2])
@@ -100,6 +101,8 @@ def test_p54_fail_fast_stops_resume_goes_on_and_text_is_plain_on_a_pipe(two: Any
     assert "\x1b" not in resumed.out + resumed.err
     again = two.call("eval", "--resume", "latest", "--dry-run", "--json").json
     assert (again["items"], again["finished"]) == (0, 5)
+    held = two.call("eval", "--resume", "latest", "--no-color")
+    assert (held.code, "gate failed" in held.out) == (1, True), "the gate that the run began with"
 
 
 @pytest.mark.slow
