@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from traceback import walk_tb
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from eval_skills.core.errors import UserError, causes_of
@@ -69,11 +70,23 @@ def loss_of(error: BaseException) -> str | None:
             return "it does not answer in time"
         if isinstance(each, httpx.TransportError):
             return "connection refused" if "refused" in str(each) else str(each) or type(each).__name__
+        if isinstance(each, AssertionError) and _raised_by(each) == "prefect.client.base":
+            return "it does not answer any more"
         if isinstance(each, httpx.HTTPStatusError) and each.response.is_server_error:
             return f"HTTP {each.response.status_code}"
         if isinstance(each, httpx.HTTPStatusError) and each.response.status_code == 409 and _is_of_task_runs(each):
             return "it does not know the flow run any more"
     return None
+
+
+def _raised_by(error: BaseException) -> str | None:
+    """The module whose code raised `error`.
+
+    Prefect's client asserts that a request it no longer tries again has an answer or an error. One that waited for its next
+    attempt when retries were ended (`max_retries` of 0) has neither.
+    """
+    frames = list(walk_tb(error.__traceback__))
+    return frames[-1][0].f_globals.get("__name__") if frames else None
 
 
 def _is_of_task_runs(error: httpx.HTTPStatusError) -> bool:

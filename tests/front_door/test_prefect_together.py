@@ -162,7 +162,8 @@ def test_a_program_whose_calls_share_a_private_server(tmp_path: Path, new_databa
     assert interrupted == "interrupted, and the others go on"
     was_lost = "the private Prefect server was lost in the middle of the evaluation"
     assert ended == f"{was_lost} (its process has ended); evaluate again when the calls that share it are over"
-    assert lost == f"{was_lost} (connection refused); evaluate again"
+    # The second is where the loss is noticed while a request waits for its next attempt.
+    assert lost in {f"{was_lost} ({why}); evaluate again" for why in ("connection refused", "it does not answer any more")}
     assert f"Run {verbose} on tasks" in done.stderr
     assert quiet not in done.stderr
     assert done.stderr.count("Beginning flow run") == 1
