@@ -20,14 +20,14 @@ from eval_skills.core.skill_effect.model import SkillEffect
 from eval_skills.core.store import Store, land
 from eval_skills.core.viewer_pages import effect_page, link_to, run_page
 from eval_skills.engine.definition.request import EvaluateRequest
+from eval_skills.engine.evaluation.beginning import begin_run
 from eval_skills.engine.evaluation.execution import Outcome
 from eval_skills.engine.evaluation.plan import Item, RunPlan, plan_for, plan_made_of
 from eval_skills.engine.evaluation.resume import RUN_ID_SECOND, continuing, wait_for_writer
 from eval_skills.engine.evaluation.retries import JITTER, attempt_in_turn, final_results, give_back_slot
 from eval_skills.engine.evaluation.rounds import ItemBatch, record_decisions
-from eval_skills.engine.evaluation.session import RunRef, RunSession, manifest_of
+from eval_skills.engine.evaluation.session import RunRef, RunSession
 from eval_skills.engine.evaluation.summary import landed_reports
-from eval_skills.engine.judging.preflight import check_judges_ready
 from eval_skills.reporting import ReportContext, format_named, numbers, ranked, render
 from eval_skills.reporting.context import dimension_title, mean_of, shown_dimensions
 from eval_skills.reporting.escape import markdown
@@ -48,12 +48,7 @@ def plan_items(request: EvaluateRequest) -> RunPlan:
         begun = _begun_by(str(own.id), Store(request.store), began_after(own))
         request = request if begun is None else continuing(request, begun)
     plan = plan_made_of(request) or plan_for(request)
-    if plan.items and plan.judges is not None:
-        plan.remarks.extend(check_judges_ready(plan.scorings, simulators=plan.calls_skills))
-    if request.resume:
-        return plan
-    manifest = manifest_of(plan).model_copy(update={"flow_run_id": None if own is None else str(own.id)})
-    plan.write_manifest(manifest)
+    plan.remarks.extend(begin_run(plan, None if own is None else str(own.id)))
     return plan
 
 

@@ -8,15 +8,15 @@ from time import monotonic
 
 from eval_skills.core.store import Journal, land
 from eval_skills.engine.evaluation.asyncio_support import run_on_own_loop
+from eval_skills.engine.evaluation.beginning import begin_run
 from eval_skills.engine.evaluation.observer import observed_runs
 from eval_skills.engine.evaluation.plan import Item, RunPlan
 from eval_skills.engine.evaluation.resume import rest_of
 from eval_skills.engine.evaluation.retries import ConcurrencySlot, current_slot, final_result
 from eval_skills.engine.evaluation.rounds import Ran, Rounds, record_decisions
-from eval_skills.engine.evaluation.session import RunSession, journal_of, manifest_of
+from eval_skills.engine.evaluation.session import RunSession, journal_of
 from eval_skills.engine.evaluation.spending import record_stop
 from eval_skills.engine.evaluation.summary import RunSummary, landed_reports, partial_reports, summary_of
-from eval_skills.engine.judging.preflight import check_judges_ready
 
 
 def evaluate_in_process(plan: RunPlan, began: float | None = None) -> RunSummary:
@@ -36,20 +36,12 @@ async def evaluate_here(plan: RunPlan, began: float | None = None) -> RunSummary
         RunError: the results cannot be written, or a judging model cannot be reached.
     """
     since = monotonic() if began is None else began
-    plan.remarks.extend(await asyncio.to_thread(_begin, plan))
+    plan.remarks.extend(await asyncio.to_thread(begin_run, plan))
     with journal_of(plan) as journal:
         # Another process may have gone on with the run while this one was planned.
         rest = await asyncio.to_thread(rest_of, plan) if plan.request.resume else plan
         ran = await _evaluate(rest, journal, began)
     return await asyncio.to_thread(_landed if ran.is_whole else _left, ran, since)
-
-
-def _begin(plan: RunPlan) -> list[str]:
-    remarks = check_judges_ready(plan.scorings, simulators=plan.calls_skills) if plan.items and plan.judges else []
-    if plan.request.resume:
-        return remarks
-    plan.write_manifest(manifest_of(plan))
-    return remarks
 
 
 def _landed(ran: Ran, began: float) -> RunSummary:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from eval_skills.adapters import Confinement, check_skill, secrets_of, warnings_for
 from eval_skills.adapters.sandbox.limits import sandbox_remarks
@@ -164,6 +164,16 @@ class RunPlan:
         """
         folder = self.store.run_folder(self.run_id)
         write_manifest(folder, manifest, secrets=self.secrets(), redact_request=redacted_request)
+
+    def amend_manifest(self, **changed: Any) -> None:
+        """Write the manifest of a run that has begun again, with these fields, unless they are what it says already.
+
+        Raises:
+            RunError: it cannot be written.
+        """
+        manifest = self.store.manifest(self.run_id)
+        if (amended := manifest.model_copy(update=changed)) != manifest:
+            self.write_manifest(amended)
 
     def dated(self, moment: datetime) -> datetime:
         """A moment of the run as its rows record it: as far from the run's date as it was from its start."""

@@ -98,10 +98,9 @@ def record_decisions(plan: RunPlan) -> None:
         return
     from eval_skills.core.diff.until import DECISIONS
 
-    manifest = plan.store.manifest(plan.run_id)
-    noted = manifest.provenance | {DECISIONS: [decision.to_json() for decision in plan.decisions]}
-    manifest = manifest.model_copy(update={"planned_items": plan.planned, "provenance": noted})
-    plan.write_manifest(manifest)
+    decisions = {DECISIONS: [decision.to_json() for decision in plan.decisions]}
+    provenance = plan.store.manifest(plan.run_id).provenance | decisions
+    plan.amend_manifest(planned_items=plan.planned, provenance=provenance)
 
 
 TASK_RUNS = 1000

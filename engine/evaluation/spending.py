@@ -174,9 +174,7 @@ def _option(limit: str) -> str:
 
 def record_stop(plan: RunPlan, reached: ReachedLimit | None) -> None:
     """Write into the manifest which limit stopped the run, or that none does any more."""
-    manifest = plan.store.manifest(plan.run_id)
-    if manifest.stopped != reached:
-        plan.write_manifest(manifest.model_copy(update={"stopped": reached}))
+    plan.amend_manifest(stopped=reached)
 
 
 def continue_words(reached: ReachedLimit, command: str, run_id: str, store: str) -> str:

@@ -12,10 +12,11 @@ import pytest
 from eval_skills.core.store import write_manifest
 from eval_skills.engine.definition.request import EvaluateRequest, PipelineRequest
 from eval_skills.engine.discovery import FoundSkills
+from eval_skills.engine.evaluation.beginning import manifest_of
+from eval_skills.engine.evaluation.in_process import evaluate_in_process
 from eval_skills.engine.evaluation.pipeline import evaluation_of, finish_without_prefect, found_skills
 from eval_skills.engine.evaluation.plan import make_plan
 from eval_skills.engine.evaluation.resume import resumed_plan
-from eval_skills.engine.evaluation.session import manifest_of
 from eval_skills.engine.stored_runs.reports import read_source
 
 if TYPE_CHECKING:
@@ -97,6 +98,21 @@ def test_the_rest_without_prefect_is_held_to_what_this_call_said_not_the_one_tha
     summary = finish_without_prefect(resumed, plan.run_id)
     assert (summary.min_completion, summary.gated) == (0.9, True)
     assert (summary.finished, summary.planned) == (1, 2), "it stops at the first item that does not pass"
+
+
+def test_a_stored_run_is_judged_by_the_gate_of_the_call_that_went_on_with_it_last(make_plan_of: MakePlan) -> None:
+    plan = make_plan_of("wrong")
+    plan.write_manifest(manifest_of(plan))
+    store = plan.request.store
+
+    def shown_after(**gate: Any) -> float | None:
+        evaluate_in_process(resumed_plan(EvaluateRequest(resume=plan.run_id, store=store, **gate)))
+        return read_source(plan.run_id, store).context.min_completion
+
+    assert shown_after() is None
+    assert shown_after(exit_on_fail=True, min_completion=0.9) == 0.9, "although nothing was left to ask"
+    assert shown_after() == 0.9, "a call that says nothing of it"
+    assert shown_after(exit_on_fail=False) is None
 
 
 @pytest.mark.slow
