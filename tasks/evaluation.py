@@ -20,13 +20,12 @@ from eval_skills.core.skill_effect.model import SkillEffect
 from eval_skills.core.store import Store, land
 from eval_skills.core.viewer_pages import effect_page, link_to, run_page
 from eval_skills.engine.definition.request import EvaluateRequest
-from eval_skills.engine.evaluation.beginning import begin_run
 from eval_skills.engine.evaluation.execution import Outcome
 from eval_skills.engine.evaluation.plan import Item, RunPlan, plan_for, plan_made_of
 from eval_skills.engine.evaluation.resume import RUN_ID_SECOND, continuing, wait_for_writer
 from eval_skills.engine.evaluation.retries import JITTER, attempt_in_turn, final_results, give_back_slot
 from eval_skills.engine.evaluation.rounds import ItemBatch, record_decisions
-from eval_skills.engine.evaluation.session import RunRef, RunSession
+from eval_skills.engine.evaluation.session import RunRef, RunSession, begin_run
 from eval_skills.engine.evaluation.summary import landed_reports
 from eval_skills.reporting import ReportContext, format_named, numbers, ranked, render
 from eval_skills.reporting.context import dimension_title, mean_of, shown_dimensions

@@ -8,13 +8,12 @@ from time import monotonic
 
 from eval_skills.core.store import Journal, land
 from eval_skills.engine.evaluation.asyncio_support import run_on_own_loop
-from eval_skills.engine.evaluation.beginning import begin_run
 from eval_skills.engine.evaluation.observer import observed_runs
 from eval_skills.engine.evaluation.plan import Item, RunPlan
 from eval_skills.engine.evaluation.resume import rest_of
 from eval_skills.engine.evaluation.retries import ConcurrencySlot, current_slot, final_result
 from eval_skills.engine.evaluation.rounds import Ran, Rounds, record_decisions
-from eval_skills.engine.evaluation.session import RunSession, journal_of
+from eval_skills.engine.evaluation.session import RunSession, begin_run, journal_of
 from eval_skills.engine.evaluation.spending import record_stop
 from eval_skills.engine.evaluation.summary import RunSummary, landed_reports, partial_reports, summary_of
 

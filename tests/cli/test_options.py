@@ -11,8 +11,8 @@ import pytest
 
 from eval_skills.cli.output.run import WHY_A_DRY_RUN_FAILS
 from eval_skills.engine.definition.request import EvaluateRequest
-from eval_skills.engine.evaluation.beginning import manifest_of
 from eval_skills.engine.evaluation.plan import make_plan
+from eval_skills.engine.evaluation.session import manifest_of
 
 Run = Callable[..., Any]
 

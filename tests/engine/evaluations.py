@@ -16,10 +16,9 @@ from eval_skills.core.models import Attempt, ItemResult
 from eval_skills.core.rate_limits.services import Throttled
 from eval_skills.core.store import Journal, Store, land, land_reports, started_at, write_manifest
 from eval_skills.engine.definition.request import EvaluateRequest
-from eval_skills.engine.evaluation.beginning import manifest_of
 from eval_skills.engine.evaluation.observer import NullObserver, observed_runs
 from eval_skills.engine.evaluation.plan import RunPlan, make_plan
-from eval_skills.engine.evaluation.session import RunSession
+from eval_skills.engine.evaluation.session import RunSession, manifest_of
 from tests.engine.backfill.backfills import DAY, START, Days
 from tests.scripted_model import ScriptedModel
 

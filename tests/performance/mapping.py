@@ -14,8 +14,8 @@ def measure(*, quick: bool) -> list[Bar]:
     items, rounds = (200, 3) if quick else (1000, 5)
     folder = folder_of_row()
     with warm_server() as server:
-        from eval_skills.engine.evaluation.beginning import manifest_of
         from eval_skills.engine.evaluation.plan import RunPlan, make_plan
+        from eval_skills.engine.evaluation.session import manifest_of
         from tests.performance.prefect_flows import Timed, awaited, mapped
 
         register_noop()

@@ -20,10 +20,10 @@ from time import process_time, sleep
 import psutil
 
 from eval_skills.core.store import Journal, land
-from eval_skills.engine.evaluation.beginning import manifest_of
 from eval_skills.engine.evaluation.in_process import _evaluate
 from eval_skills.engine.evaluation.plan import make_plan
 from eval_skills.engine.evaluation.rounds import Rounds, batches_of
+from eval_skills.engine.evaluation.session import manifest_of
 from eval_skills.engine.evaluation.summary import landed_reports
 from tests.performance.cpu import CpuClock
 from tests.performance.memory import peak_mb

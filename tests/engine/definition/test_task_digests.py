@@ -20,9 +20,9 @@ from eval_skills.engine.comparison.pairs import plan_comparison
 from eval_skills.engine.comparison.request import CompareRequest
 from eval_skills.engine.definition.benchmark import benchmark_digests, task_digest
 from eval_skills.engine.definition.request import EvaluateRequest
-from eval_skills.engine.evaluation.beginning import manifest_of
 from eval_skills.engine.evaluation.plan import make_plan
 from eval_skills.engine.evaluation.resume import resumed_plan
+from eval_skills.engine.evaluation.session import manifest_of
 from eval_skills.engine.rescoring.plan import plan_rescoring
 from eval_skills.engine.rescoring.request import RescoreRequest
 from eval_skills.engine.stored_runs.reports import read_source

@@ -17,13 +17,13 @@ from eval_skills.core.redaction import Redaction
 from eval_skills.core.store import Journal, Store, results_of, table_of, write_manifest
 from eval_skills.core.store.journal import line_of, result_of
 from eval_skills.engine.definition.request import EvaluateRequest
-from eval_skills.engine.evaluation.beginning import manifest_of
 from eval_skills.engine.evaluation.execution import Outcome
 from eval_skills.engine.evaluation.executor import LocalExecutor
 from eval_skills.engine.evaluation.in_process import evaluate_in_process
 from eval_skills.engine.evaluation.plan import make_plan
 from eval_skills.engine.evaluation.resume import resumed_plan
 from eval_skills.engine.evaluation.retries import final_result
+from eval_skills.engine.evaluation.session import manifest_of
 from eval_skills.engine.rescoring.plan import plan_rescoring
 from eval_skills.engine.rescoring.request import RescoreRequest
 from eval_skills.engine.rescoring.rescore import rescore

@@ -16,12 +16,11 @@ from eval_skills.core.store.history import past_runs
 from eval_skills.core.store.journal import read_journal
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.evaluation import recorder
-from eval_skills.engine.evaluation.beginning import manifest_of
 from eval_skills.engine.evaluation.in_process import evaluate_in_process
 from eval_skills.engine.evaluation.observer import NullObserver
 from eval_skills.engine.evaluation.plan import make_plan
 from eval_skills.engine.evaluation.resume import resumed_plan
-from eval_skills.engine.evaluation.session import RunSession
+from eval_skills.engine.evaluation.session import RunSession, manifest_of
 from eval_skills.engine.evaluation.spending import spent_before
 
 if TYPE_CHECKING:

@@ -12,10 +12,10 @@ import pytest
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.store import results_of, write_manifest
 from eval_skills.engine.definition.request import EvaluateRequest
-from eval_skills.engine.evaluation.beginning import manifest_of
 from eval_skills.engine.evaluation.in_process import evaluate_in_process
 from eval_skills.engine.evaluation.plan import make_plan
 from eval_skills.engine.evaluation.resume import resumed_plan
+from eval_skills.engine.evaluation.session import manifest_of
 from eval_skills.engine.rescoring.plan import plan_rescoring
 from eval_skills.engine.rescoring.request import RescoreRequest
 from eval_skills.engine.rescoring.rescore import rescore

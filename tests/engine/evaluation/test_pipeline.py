@@ -12,11 +12,11 @@ import pytest
 from eval_skills.core.store import write_manifest
 from eval_skills.engine.definition.request import EvaluateRequest, PipelineRequest
 from eval_skills.engine.discovery import FoundSkills
-from eval_skills.engine.evaluation.beginning import manifest_of
 from eval_skills.engine.evaluation.in_process import evaluate_in_process
 from eval_skills.engine.evaluation.pipeline import evaluation_of, finish_without_prefect, found_skills
 from eval_skills.engine.evaluation.plan import make_plan
 from eval_skills.engine.evaluation.resume import resumed_plan
+from eval_skills.engine.evaluation.session import manifest_of
 from eval_skills.engine.stored_runs.reports import read_source
 
 if TYPE_CHECKING:

@@ -15,11 +15,11 @@ from eval_skills.core.models import ItemResult
 from eval_skills.core.store import Store, land, write_manifest
 from eval_skills.core.store.history import past_runs
 from eval_skills.engine.definition.request import EvaluateRequest
-from eval_skills.engine.evaluation.beginning import manifest_of
 from eval_skills.engine.evaluation.execution import Outcome, execute
 from eval_skills.engine.evaluation.executor import LocalExecutor
 from eval_skills.engine.evaluation.plan import RunPlan, make_plan
 from eval_skills.engine.evaluation.resume import resumed_plan
+from eval_skills.engine.evaluation.session import manifest_of
 from eval_skills.engine.stored_runs.run_ids import LATEST, resolve_run_id
 
 KEY = "runs@0.0.0"

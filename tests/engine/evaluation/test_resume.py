@@ -14,10 +14,10 @@ from eval_skills.core.errors import UsageError
 from eval_skills.core.models import ItemResult
 from eval_skills.core.store import Journal, Store, land, land_reports, new_run_id, prune_items, write_manifest
 from eval_skills.engine.definition.request import EvaluateRequest
-from eval_skills.engine.evaluation.beginning import manifest_of
 from eval_skills.engine.evaluation.in_process import evaluate_in_process
 from eval_skills.engine.evaluation.plan import Item, RunPlan, make_plan
 from eval_skills.engine.evaluation.resume import rest_of, resumed_plan
+from eval_skills.engine.evaluation.session import manifest_of
 
 if TYPE_CHECKING:
     from tests.engine.evaluations import MakeRequest

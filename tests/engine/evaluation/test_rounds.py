@@ -17,10 +17,10 @@ from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.models import ItemResult
 from eval_skills.core.store import Journal, land, write_manifest
 from eval_skills.engine.definition.request import EvaluateRequest
-from eval_skills.engine.evaluation.beginning import manifest_of
 from eval_skills.engine.evaluation.plan import Item, RunPlan, make_plan
 from eval_skills.engine.evaluation.resume import resumed_plan
 from eval_skills.engine.evaluation.rounds import Rounds, record_decisions
+from eval_skills.engine.evaluation.session import manifest_of
 from eval_skills.engine.stored_runs.reports import read_source
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from eval_skills.core.store import new_run_id
-from eval_skills.engine.evaluation.beginning import manifest_of
 from eval_skills.engine.evaluation.plan import Item, RunPlan
 from eval_skills.engine.evaluation.rounds import batch_words, batches_of
+from eval_skills.engine.evaluation.session import manifest_of
 
 if TYPE_CHECKING:
     from tests.engine.evaluations import LandedRun, MakePlan

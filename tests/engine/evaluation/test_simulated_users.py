@@ -15,13 +15,13 @@ from eval_skills.core.errors import UsageError, UserError
 from eval_skills.core.models import EvalTask, ItemResult, TurnResponse
 from eval_skills.core.store import Journal, Store, results_of, table_of, write_manifest
 from eval_skills.engine.definition.request import EvaluateRequest
-from eval_skills.engine.evaluation.beginning import manifest_of
 from eval_skills.engine.evaluation.execution import Outcome
 from eval_skills.engine.evaluation.executor import LocalExecutor
 from eval_skills.engine.evaluation.in_process import evaluate_in_process
 from eval_skills.engine.evaluation.plan import make_plan
 from eval_skills.engine.evaluation.resume import resumed_plan
 from eval_skills.engine.evaluation.retries import final_result
+from eval_skills.engine.evaluation.session import manifest_of
 from eval_skills.engine.evaluation.simulated_user import question_to, seed_of
 from eval_skills.engine.judging.preflight import check_judges_ready
 from eval_skills.engine.planning.dry_run import foreseen

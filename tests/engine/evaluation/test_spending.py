@@ -16,14 +16,13 @@ from eval_skills.core.errors import SkillUnavailable
 from eval_skills.core.models import Attempt, SkillResponse
 from eval_skills.core.store import Journal, Store, past_runs
 from eval_skills.engine.definition.request import EvaluateRequest
-from eval_skills.engine.evaluation.beginning import manifest_of
 from eval_skills.engine.evaluation.execution import Outcome, no_answer
 from eval_skills.engine.evaluation.executor import LocalExecutor
 from eval_skills.engine.evaluation.in_process import evaluate_in_process
 from eval_skills.engine.evaluation.observer import NullObserver, observed_runs
 from eval_skills.engine.evaluation.plan import Item
 from eval_skills.engine.evaluation.resume import resumed_plan
-from eval_skills.engine.evaluation.session import RunSession
+from eval_skills.engine.evaluation.session import RunSession, manifest_of
 from eval_skills.engine.evaluation.spending import Limits
 from eval_skills.engine.evaluation.summary import RunSummary, context_of
 from eval_skills.engine.stored_runs.reports import read_source

@@ -13,7 +13,7 @@ from eval_skills.cli.running import Ran
 from eval_skills.core.metrics.reports import skill_reports
 from eval_skills.core.models import Benchmark, SkillCompletionReport, TaskResult
 from eval_skills.core.store import write_manifest
-from eval_skills.engine.evaluation.beginning import manifest_of
+from eval_skills.engine.evaluation.session import manifest_of
 from eval_skills.engine.evaluation.summary import RunSummary, context_of, gate_lines, summary_of
 from tests.tables import each_row
 

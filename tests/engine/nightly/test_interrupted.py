@@ -16,7 +16,7 @@ import pytest
 
 from eval_skills.core.errors import RunError, UsageError
 from eval_skills.core.store import Store, files, land_items, land_reports, write_manifest
-from eval_skills.engine.evaluation.beginning import manifest_of
+from eval_skills.engine.evaluation.session import manifest_of
 from eval_skills.engine.nightly.events import prune_old_items, record_night
 from eval_skills.engine.nightly.execution import record
 from eval_skills.engine.nightly.history import suite_history, suites_left_out

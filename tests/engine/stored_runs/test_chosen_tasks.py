@@ -13,10 +13,10 @@ from eval_skills.core.models import ItemResult
 from eval_skills.core.store import Journal, Store, past_runs, write_manifest
 from eval_skills.core.trend.trend import trend
 from eval_skills.engine.definition.request import EvaluateRequest
-from eval_skills.engine.evaluation.beginning import manifest_of
 from eval_skills.engine.evaluation.in_process import evaluate_in_process
 from eval_skills.engine.evaluation.plan import make_plan
 from eval_skills.engine.evaluation.resume import resumed_plan
+from eval_skills.engine.evaluation.session import manifest_of
 from eval_skills.engine.evaluation.summary import RunSummary
 from eval_skills.engine.stored_runs.reports import read_source
 from tests.engine.evaluations import MakeRequest

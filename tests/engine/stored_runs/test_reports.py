@@ -15,8 +15,8 @@ from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.metrics.reports import skill_reports
 from eval_skills.core.models import Benchmark, ItemResult
 from eval_skills.core.store import Journal, Store, land, started_at, write_manifest
-from eval_skills.engine.evaluation.beginning import manifest_of
 from eval_skills.engine.evaluation.plan import RunPlan
+from eval_skills.engine.evaluation.session import manifest_of
 from eval_skills.engine.stored_runs.reports import read_source, skill_reports_of
 from eval_skills.reporting import ReportContext, render, write_reports
 from eval_skills.reporting.json_report import of_run, run_of
