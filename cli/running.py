@@ -213,13 +213,16 @@ def show_dry_run(request: EvaluateRequest | PipelineRequest, *, gate: bool | Non
     """
     from eval_skills.cli.output.run import show_plan
     from eval_skills.engine.definition.request import PipelineRequest
-    from eval_skills.engine.evaluation.pipeline import strategy_of
+    from eval_skills.engine.evaluation.pipeline import resumed_strategy, strategy_of
 
     _, plan, found = checked_plan(request)
     gate = plan.request.exit_on_fail if gate is None else gate
     plan.remarks[:0] = found
     plan.remarks.extend(_without_effect(request, plan, judging))
-    strategy = strategy_of(request) if isinstance(request, PipelineRequest) else None
+    strategy = None
+    if isinstance(request, PipelineRequest):
+        manifest = plan.store.manifest(plan.run_id) if request.resume else None
+        strategy = resumed_strategy(request, manifest, plan.request.min_completion) if manifest else strategy_of(request)
     show_plan(plan, request, gate=gate, strategy=strategy)
     return GATE_FAILED if gate else 0
 

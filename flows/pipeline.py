@@ -10,7 +10,7 @@ from prefect.runtime import flow_run
 from eval_skills.core.text import plural
 from eval_skills.engine.definition.request import PipelineRequest
 from eval_skills.engine.discovery import FoundSkills
-from eval_skills.engine.evaluation.pipeline import evaluation_of, strategy_of, with_rate_of, with_selection
+from eval_skills.engine.evaluation.pipeline import evaluation_of, strategy_after, strategy_of, with_selection
 from eval_skills.engine.evaluation.summary import RunSummary, with_duration
 from eval_skills.flows.evaluate import evaluate, named_benchmark, write_reports
 from eval_skills.tasks.flow_runs import Caller, called_by, describe_flow_run, not_planned
@@ -36,13 +36,13 @@ def pipeline(request: PipelineRequest) -> RunSummary:
     run_ended_parts_again()
     about = named_benchmark(request)
     with not_planned(about, benchmark=about):
-        strategy = strategy_of(request)
+        strategy_of(request)  # what cannot be used is refused before anything is called
         found = FoundSkills([], []) if request.resume or request.traces else find_skills(request)
         if not request.resume and not request.own_tests:
             load_benchmark(request.benchmark, request.benchmarks_dir, request.tasks, request.map, request.skip_unreadable)
         with called_by.by(Caller("pipeline")):
             evaluated = evaluate(evaluation_of(request, found))
-    strategy = with_rate_of(evaluated, strategy)
+    strategy = strategy_after(request, evaluated)
     selected = select_skills(unwalked(evaluated.skills), unwalked(evaluated.reports), strategy)
     describe_flow_run(
         f"{evaluated.benchmark.id} · {plural(len(evaluated.skills), 'skill')} · {evaluated.run_id}",

@@ -44,7 +44,7 @@ def resume_words(run_id: str, store: str, stopped: str | None = None, command: s
     return f"eval-skills {command} --resume {run_id} --store {quote(store)}{_RAISED.get(stopped or '', '')}"
 
 
-_ASKED_BY = {"skillEffect": "skill-effect", "triggers": "triggers"}
+_ASKED_BY = {"skillEffect": "skill-effect", "triggers": "triggers", "selection": "run"}
 """The commands whose runs `eval` would go on with as if they were ordinary ones, by what their provenance has."""
 
 

@@ -37,12 +37,9 @@ OF_THE_PIPELINE = (
     "format",
     "output_dir",
     "skills_dir",
-    "strategy",
-    "top_k",
-    "keep_ties",
     "min_completion",
 )
-"""What selecting and reporting need to know also when a run is resumed."""
+"""What reporting needs to know also when a run is resumed."""
 
 
 def eval_command(
@@ -189,7 +186,7 @@ def run_command(
     if options.get("traces"):
         named = None if "--tag" in current().configured else tags
         refuse_calling(flags | {"query": query, "tags": named, "adapter": adapter})
-    floor = chosen_strategy(options["strategy"], min_completion=min_completion, floor=options.pop("min_completion", None))
+    floor = chosen_strategy(options.get("strategy"), min_completion=min_completion, floor=options.pop("min_completion", None))
     own = {"query": query, "tags": tags or [], "adapter": adapter, "min_completion": floor.filters.min_completion_rate}
     request = request_of(PipelineRequest, options, **own)
     code = run_flow(request, dry_run=how.dry_run, exit_on_fail=options.get("exit_on_fail"), judging=judging)

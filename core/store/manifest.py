@@ -29,6 +29,9 @@ EXPERIMENT = "skillEffect"
 TRIGGERS = "triggers"
 """Where it says that the run measures whether an agent loads an Agent Skill when it should."""
 
+SELECTION = "selection"
+"""Where it has the strategy by which a pipeline selects the best skills of the run."""
+
 FORMAT = 1
 """The version of a run's manifest and journal. It rises when a key changes its meaning, never when one is added."""
 

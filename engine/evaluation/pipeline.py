@@ -6,14 +6,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from eval_skills.core.selection import RankedSkill, SelectStrategy, left_out_ties, removals, select
+from eval_skills.core.documents.loading import validate_known
+from eval_skills.core.selection import RankedSkill, SelectStrategy, left_out_ties, load_strategy, removals, select
+from eval_skills.core.store import Manifest, Store
+from eval_skills.core.store.manifest import SELECTION
 from eval_skills.engine.definition.request import EvaluateRequest, PipelineRequest
 from eval_skills.engine.discovery import FoundSkills, matching_skills
 from eval_skills.engine.evaluation.in_process import evaluate_in_process
 from eval_skills.engine.evaluation.observer import observed_runs
 from eval_skills.engine.evaluation.resume import continuing, resumed_plan
 from eval_skills.engine.evaluation.summary import RunSummary, context_of, selected_words
-from eval_skills.engine.stored_runs.candidates import DEFAULT_MIN_COMPLETION, chosen_strategy
+from eval_skills.engine.stored_runs.candidates import DEFAULT_MIN_COMPLETION, adjusted_strategy, chosen_strategy
 from eval_skills.reporting.writing import write_reports
 
 
@@ -23,21 +26,25 @@ def found_skills(request: PipelineRequest) -> FoundSkills:
 
 
 def evaluation_of(request: PipelineRequest, found: FoundSkills) -> EvaluateRequest:
-    """The evaluation of the skills that were found; what was found and cannot be used is noted for its manifest, and so is the
-    completion rate that the selection requires, by which the stored run is judged later: of a resume that names none, as before.
+    """The evaluation of the skills that were found; what was found and cannot be used is noted for its manifest, and so is how
+    the skills are selected: by the completion rate that it requires the stored run is judged later. Of a resume that names none
+    it is as before.
 
     Raises:
         InputError: the strategy's file cannot be used.
     """
     evaluation = request.evaluation([str(skill.folder) for skill in found.skills], [bad.remark for bad in found.invalid])
-    lowest = strategy_of(request).filters.min_completion_rate
-    return evaluation if lowest is None else evaluation.model_copy(update={"min_completion": lowest})
+    strategy = strategy_of(request)
+    lowest = strategy.filters.min_completion_rate
+    noted = {} if request.resume else {"provenance": {**evaluation.provenance, SELECTION: strategy.to_json()}}
+    required = {} if lowest is None else {"min_completion": lowest}
+    return evaluation.model_copy(update={**noted, **required})
 
 
 def strategy_of(request: PipelineRequest) -> SelectStrategy:
     """How the skills of a pipeline are selected; those below the usual completion are not, unless it or its file says otherwise.
 
-    Where a resume does not say it, the strategy requires no rate: see `with_rate_of`.
+    Of a resume it is what this call says: see `resumed_strategy`.
 
     Raises:
         InputError: the strategy's file cannot be used.
@@ -51,12 +58,27 @@ def strategy_of(request: PipelineRequest) -> SelectStrategy:
     )
 
 
-def with_rate_of(evaluated: RunSummary, strategy: SelectStrategy) -> SelectStrategy:
-    """The strategy with the completion rate that the run requires, where it names none: a resume goes on as its run began."""
-    if strategy.filters.min_completion_rate is not None:
-        return strategy
-    filters = strategy.filters.model_copy(update={"min_completion_rate": evaluated.min_completion})
-    return strategy.model_copy(update={"filters": filters})
+def resumed_strategy(request: PipelineRequest, manifest: Manifest, min_completion: float) -> SelectStrategy:
+    """How the skills of a resumed run are selected: as when it began, where this call does not say it. `min_completion` is the
+    rate that its evaluation is held to by now.
+
+    Raises:
+        InputError: the strategy's file, or what the manifest says of the selection, cannot be used.
+    """
+    if request.strategy:
+        strategy = load_strategy(Path(request.strategy))
+    else:
+        begun = manifest.provenance.get(SELECTION, {})
+        strategy, _ = validate_known(SelectStrategy, begun, source=f"manifest of run {manifest.run_id}")
+    return adjusted_strategy(strategy, min_completion=min_completion, top_k=request.top_k, keep_ties=request.keep_ties)
+
+
+def strategy_after(request: PipelineRequest, evaluated: RunSummary) -> SelectStrategy:
+    """How the skills of a run are selected that this call began or resumed."""
+    if not request.resume:
+        return strategy_of(request)
+    manifest = Store(evaluated.store).manifest(evaluated.run_id)
+    return resumed_strategy(request, manifest, evaluated.min_completion)
 
 
 def with_selection(
@@ -94,7 +116,7 @@ def finish_without_prefect(
     resumed = continuing(evaluation, run_id).model_copy(update={"retry_errors": False})
     summary = evaluate_in_process(resumed_plan(resumed), began)
     if isinstance(request, PipelineRequest):
-        strategy = with_rate_of(summary, strategy_of(request))
+        strategy = strategy_after(request, summary)
         selected = select(summary.skills, summary.reports, strategy)
         summary = with_selection(summary, strategy, selected, found_skills(request))
     if report_files:

@@ -118,6 +118,18 @@ def chosen_strategy(
         InputError: the file cannot be used.
     """
     strategy = load_strategy(Path(file)) if file else SelectStrategy()
+    return adjusted_strategy(strategy, min_completion=min_completion, top_k=top_k, keep_ties=keep_ties, floor=floor)
+
+
+def adjusted_strategy(
+    strategy: SelectStrategy,
+    *,
+    min_completion: float | None = None,
+    top_k: int | None = None,
+    keep_ties: bool = False,
+    floor: float | None = None,
+) -> SelectStrategy:
+    """The strategy with these arguments in place of what it says; `floor` as in `chosen_strategy`."""
     filters = strategy.filters
     lowest = next((rate for rate in (min_completion, filters.min_completion_rate, floor) if rate is not None), None)
     filters = filters.model_copy(update={"min_completion_rate": lowest})

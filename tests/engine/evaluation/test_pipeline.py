@@ -18,6 +18,7 @@ from eval_skills.engine.evaluation.plan import make_plan
 from eval_skills.engine.evaluation.resume import resumed_plan
 from eval_skills.engine.evaluation.session import manifest_of
 from eval_skills.engine.stored_runs.reports import read_source
+from eval_skills.reporting.stopping import asked_by
 
 if TYPE_CHECKING:
     from tests.engine.evaluations import MakePlan
@@ -87,6 +88,41 @@ def test_a_stored_run_is_judged_by_the_limit_that_its_pipeline_had(
     assert (rest.min_completion, rest.exit_on_fail) == (limit, True), "a resume that says nothing of it"
     assert finish_without_prefect(resumed, plan.run_id).min_completion == limit
     assert read_source(plan.run_id, request.store).context.min_completion == limit
+
+
+@pytest.mark.parametrize(
+    ("asked", "now", "selected"),
+    [
+        pytest.param({"top_k": 1}, {}, 1, id="as-it-began"),
+        pytest.param({"top_k": 1, "keep_ties": True}, {}, 2, id="with-its-ties"),
+        pytest.param({"strategy": "one.yaml"}, {}, 1, id="by-its-file"),
+        pytest.param({"strategy": "one.yaml"}, {"top_k": 2}, 2, id="this-call-says-it"),
+        pytest.param({}, {"strategy": "one.yaml"}, 1, id="this-call-has-a-file"),
+        pytest.param({"top_k": 1, "keep_ties": True}, {"strategy": "one.yaml"}, 1, id="a-file-stands-for-all-of-it"),
+    ],
+)
+def test_a_resumed_pipeline_selects_as_it_began_unless_the_call_says_otherwise(
+    tmp_path: Path,
+    write_skill: Callable[..., Path],
+    write_tasks: Callable[..., str],
+    monkeypatch: pytest.MonkeyPatch,
+    asked: dict[str, Any],
+    now: dict[str, Any],
+    selected: int,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("one.yaml").write_text("topK: 1")
+    for name in ("fine", "good"):
+        write_skill(name)
+    request = PipelineRequest(
+        skills_dir=str(tmp_path / "skills"), tasks=write_tasks("ok"), store=str(tmp_path / "store"), **asked
+    )
+    plan = make_plan(evaluation_of(request, found_skills(request)))
+    plan.write_manifest(manifest_of(plan))
+    assert asked_by(plan.store.manifest(plan.run_id).provenance) == "run"
+    resumed = PipelineRequest(resume=plan.run_id, store=request.store, **now)
+    summary = finish_without_prefect(resumed, plan.run_id)
+    assert len(summary.selected or ()) == selected
 
 
 def test_the_rest_without_prefect_is_held_to_what_this_call_said_not_the_one_that_began_the_run(make_plan_of: MakePlan) -> None:
