@@ -98,8 +98,9 @@ def _cost_of_users(reports: Sequence[SkillCompletionReport]) -> list[tuple[str, 
 class MatrixRow:
     """How the skills did one task: a code for each, in the order of the reports.
 
-    A code is the outcome and the runs: ``p3`` passed in all three, ``m2/3`` in two of them, ``f3``, ``e3`` and ``t3`` in none: a
-    check failed, or all ended in errors, or in timeouts. ``-`` was not asked.
+    A code is the outcome and the runs: ``p3`` passed in all three, ``p2/3`` in two of them, the third being without a verdict on
+    the skill, ``m2/3`` in two of them, ``f3``, ``e3`` and ``t3`` in none: a check failed, or all ended in errors, or in timeouts.
+    ``-`` was not asked.
     """
 
     benchmark_id: str
@@ -141,7 +142,8 @@ def _code(items: Sequence[TaskResult]) -> str:
         return NOT_ASKED
     passed, runs = sum(item.passed for item in items), len(items)
     if passed:  # what has no verdict does not make a task flaky
-        return f"p{passed}" if passed == sum(not is_missing(item) for item in items) else f"m{passed}/{runs}"
+        outcome = "p" if passed == sum(not is_missing(item) for item in items) else "m"
+        return f"p{runs}" if passed == runs else f"{outcome}{passed}/{runs}"
     statuses = {item.status for item in items}
     outcome = "f" if "fail" in statuses or len(statuses) > 1 else "e" if "error" in statuses else "t"
     return f"{outcome}{runs}"

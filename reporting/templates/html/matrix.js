@@ -73,11 +73,12 @@ function matrixCell(row, index) {
   const code = row.codes[index];
   if (code === "-") return element("td", {}, element("span", { ariaHidden: "true" }, "·"), element("span", { className: "hidden-text" }, "not asked"));
   const [look, sign, says] = OUTCOME_LOOKS[code[0]];
-  const [passed, runs] = code[0] === "m" ? code.slice(1).split("/") : [code[0] === "p" ? code.slice(1) : "0", code.slice(1)];
+  const [passed, runs] = code.includes("/") ? code.slice(1).split("/") : [code[0] === "p" ? code.slice(1) : "0", code.slice(1)];
   const count = runs === "1" ? "" : `${passed}/${runs}`;
+  const unjudged = code[0] === "p" && passed !== runs ? `, ${runs - passed} without a verdict` : "";
   const { name } = report.skills[index];
   const href = row.page ? `${row.page}#${new URLSearchParams({ skill: name })}` : linkTo(name, row.task);
-  const title = `${name} · ${row.task}: ${says}${count ? `, ${passed} of ${runs} runs passed` : ""}`;
+  const title = `${name} · ${row.task}: ${says}${count ? `, ${passed} of ${runs} runs passed${unjudged}` : ""}`;
   const shown = count ? `${sign} ${count}` : sign;
   return element("td", { className: look }, element("a", { href, title, ariaLabel: `${title}, ${shown}`, tabIndex: -1 }, shown));
 }

@@ -41,6 +41,14 @@ def test_the_matrix_says_by_sign_and_word_how_each_skill_did_each_task(page: Any
     assert page.complaints() == []
 
 
+def test_the_matrix_says_how_many_runs_have_no_verdict(page: Any, tmp_path: Path) -> None:
+    down = [item("t", run, "error", errorKind="infra") for run in (1, 2)]
+    page.open(written(tmp_path, [skill("sound", [item("t")]), skill("partly", [item("t"), *down])], context()))
+    assert page.texts("#matrix-table tbody td") == ["✓", "✓ 1/3"]
+    label = page.value("document.querySelector('#matrix-table tbody td:nth-child(3) a').ariaLabel")
+    assert label == "partly@1.0.0 · t: passed, 1 of 3 runs passed, 2 without a verdict, ✓ 1/3"
+
+
 def test_a_matrix_of_twenty_by_five_hundred_stays_small_and_is_filtered(page: Any, tmp_path: Path) -> None:
     file = written(tmp_path, wide(20, 500), context())
     page.open(file)

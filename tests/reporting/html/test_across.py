@@ -37,6 +37,7 @@ MakeItem = Callable[..., dict[str, Any]]
         pytest.param("m1/3 f3 f3", "only", id="one-passed-once"),
         pytest.param("p1 f1", "alone", id="of-two"),
         pytest.param("p1 p1", None, id="all-passed"),
+        pytest.param("p3 p1/3 f3", "alone", id="without-a-verdict-is-not-failed"),
         pytest.param("f1 -", None, id="asked-of-one-alone"),
         pytest.param("p1 f1 -", "alone", id="not-asked-does-not-count"),
     ],
@@ -56,7 +57,7 @@ def test_a_row_has_a_code_for_each_skill(make_report: MakeReport, make_item: Mak
     reports = [make_report(str(n), taskResults=items) for n, items in enumerate([passed, failed, mixed, broken, late])]
     rows = {row.task_id: row.codes for row in matrix_rows(reports)}
     assert rows == {"t": ("p2", "f2", "m1/2", "f2", "t1"), "u": ("-", "-", "-", "-", "p1"), **{
-        "v": ("p1", "-", "-", "-", "p1"), "w": ("p1", "-", "-", "-", "e1"),
+        "v": ("p1", "-", "-", "-", "p1/2"), "w": ("p1", "-", "-", "-", "e1"),
     }}  # fmt: skip
 
 
