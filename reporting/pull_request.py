@@ -235,7 +235,7 @@ def _flip_row(skill: SkillDiff, flip: Flip) -> list[str]:
 
 
 def _answers(skill: SkillDiff, flip: Flip) -> str:
-    head = f"{code(flip.task_id, NAME_LENGTH)} of {code(skill.skill_id, NAME_LENGTH)}"
+    head = f"{code(flip.task_id, NAME_LENGTH)} of {code(skill.skill_key, NAME_LENGTH)}"
     return "\n\n".join([head, _side("Before", flip.before), _side("After", flip.after)])
 
 
@@ -276,7 +276,7 @@ def _figures(reports: Sequence[SkillCompletionReport]) -> Iterator[str]:
     failed = [(report, item) for report in order for item in report.task_results if not item.passed]
     if failed:
         lines = [
-            f"- {code(item.name, NAME_LENGTH)} of {code(report.skill_id, NAME_LENGTH)}, {item.status}: {code(reasons(item)[0])}"
+            f"- {code(item.name, NAME_LENGTH)} of {code(report.skill_key, NAME_LENGTH)}, {item.status}: {code(reasons(item)[0])}"
             for report, item in failed[:FLIPS_SHOWN]
         ]
         if more := len(failed) - len(lines):

@@ -101,6 +101,12 @@ def test_the_run_s_gate_fails_where_a_judge_failed() -> None:
     assert comment_of([report], replace(CONTEXT, min_completion=0.0)).conclusion == "success"
 
 
+def test_answers_and_failures_say_of_which_version_they_are() -> None:
+    before, after = ([*reports_of({"a": each}), *reports_of({"a": each}, version="2.0.0")] for each in ("pp", "fp"))
+    for made in (comment(before, after), comment_of(after, CONTEXT)):
+        assert [made.body.count(f"of `{name}`") for name in ("a@1.0.0", "a@2.0.0", "a")] == [1, 1, 0]
+
+
 def test_no_text_of_others_stands_outside_of_code() -> None:
     before = reports_of({HOSTILE: "p" * 8}, task=HOSTILE, output=HOSTILE)
     after = reports_of({HOSTILE: "f" * 8}, task=HOSTILE, output={"a": HOSTILE}, version=HOSTILE)
@@ -120,7 +126,7 @@ def test_a_bar_in_a_name_is_escaped_in_tables_alone() -> None:
         [line for line in body.splitlines() if "won" in line and line.startswith("|") is is_row] for is_row in (True, False)
     )
     assert [line.split()[1] for line in rows] == [f"`won\\|{run}`" for run in range(8)]
-    assert "`won|0` of `a`" in others
+    assert "`won|0` of `a@1.0.0`" in others
     assert not any("\\|" in line for line in others)
 
 
