@@ -154,6 +154,7 @@ def _compared(pair: ReportPair, tasks: TaskPairs | None, statistics: PairedStati
         tasks_only_after=tasks.only_after if tasks else [],
         tasks_changed=tasks.changed if tasks else [],
         tasks_judged_otherwise=tasks.judged_otherwise if tasks else [],
+        tasks_without_verdict=tasks.without_verdict() if tasks else [],
         several_versions=_several_versions(pair),
         figures_of_tasks=figures_of_tasks,
     )

@@ -155,7 +155,8 @@ class SkillDiff(Model, defer_build=True):
 
     `explanation` is the verdict in one sentence. `statistics` and `newly_failing` are None where no task has a verdict of the
     skill on both sides. `tasks_changed` are asked, expected or weighed otherwise after than before, `tasks_judged_otherwise` by
-    another scorer, code, model or setting; neither are compared. `several_versions` says of which side the items are of several
+    another scorer, code, model or setting; neither are compared, nor are `tasks_without_verdict`, of which a side has no item
+    with a verdict on the skill. `several_versions` says of which side the items are of several
     versions of the skill's files. `figures_of_tasks`: where the sides do not hold the same tasks, the rows are of so many shared
     ones alone; None where they are those of the reports.
     """
@@ -176,6 +177,7 @@ class SkillDiff(Model, defer_build=True):
     tasks_only_after: list[str] = Field(default_factory=list)
     tasks_changed: list[str] = Field(default_factory=list)
     tasks_judged_otherwise: list[str] = Field(default_factory=list)
+    tasks_without_verdict: list[str] = Field(default_factory=list)
     several_versions: str | None = None
     figures_of_tasks: int | None = None
 

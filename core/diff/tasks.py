@@ -116,6 +116,11 @@ class TaskPairs:
         found = zip(self.tasks, (_rates(self.after) - _rates(self.before)).tolist(), strict=True)
         return {task: difference for task, difference in found if not math.isnan(difference)}
 
+    def without_verdict(self) -> list[str]:
+        """The shared tasks of which a side has no item with a verdict on the skill."""
+        known = self.differences()
+        return [task for task in self.tasks if task not in known]
+
     def _spread(self, before: FloatArray, after: FloatArray) -> Spread:
         deviation = float((after - before).std(ddof=1)) if len(after) > 1 else 0.0
         runs = sum(len(_judged(runs)) for side in self.sides for runs in side)

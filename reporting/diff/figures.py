@@ -169,7 +169,7 @@ def summary_of_skills(skills: Sequence[SkillDiff]) -> str:
 def summary_of_tasks(skills: Iterable[SkillDiff]) -> str:
     """``tasks of all skills: 24 got worse, 1 got better, 3 equal, 2 not comparable``.
 
-    What is not comparable is on one side only, or was changed.
+    What is not comparable is on one side only, was changed, or has no verdict on one side.
     """
     worse = better = equal = apart = 0
     for skill in skills:
@@ -191,6 +191,7 @@ def tasks_apart(skill: SkillDiff) -> list[tuple[str, list[str]]]:
         ("tasks judged otherwise than before, not compared", skill.tasks_judged_otherwise),
         ("tasks before only", skill.tasks_only_before),
         ("tasks after only", skill.tasks_only_after),
+        ("tasks without a verdict on one side, not compared", skill.tasks_without_verdict),
     ]
     return [(why, names) for why, names in apart if names]
 

@@ -217,9 +217,9 @@ def test_one_line_says_how_the_tasks_of_all_skills_did() -> None:
     counts: dict[str, Any] = {"tasks": 5, "tasks_better": 1, "tasks_worse": 2}
     apart: dict[str, Any] = {"tasks_changed": ["a"], "tasks_only_before": ["b", "c"], "tasks_only_after": []}
     compared = SkillDiff.model_construct(statistics=PairedStatistics.model_construct(**counts), **apart)
-    nothing: dict[str, Any] = {name: [] for name in apart}
+    nothing: dict[str, Any] = {name: [] for name in apart} | {"tasks_without_verdict": ["d"]}
     alone = SkillDiff.model_construct(statistics=None, **nothing)
-    text = "tasks of all skills: 2 got worse, 1 got better, 2 equal, 3 not comparable"
+    text = "tasks of all skills: 2 got worse, 1 got better, 2 equal, 4 not comparable"
     assert summary_of_tasks([compared, alone]) == text
 
 
