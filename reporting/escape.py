@@ -13,7 +13,10 @@ from eval_skills.reporting.numbers import UNKNOWN
 
 LINE_BREAK = "⏎"
 _BREAKS = re.compile(r"\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
-_CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
+_CONTROLS = re.compile(
+    r"[\x00-\x08\x0e-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff"  # control, direction, surrogate
+    r"\xad\u061c\u180e\u200b\u2060-\u2065\u206a-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"  # without a width of their own
+)
 _HTML = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 _MARKS = re.compile(r"[\\`*\[|~$]|(?<![^\W_])_|_(?![^\W_])|(?<!\S)#")
 _SCRIPT_SIGNS = ("<", ">", "&", "\u2028", "\u2029")
@@ -24,8 +27,8 @@ _NEGATIVE = re.compile(r"-[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 def markdown(value: Any) -> Markup:
     """Text as one line of literal Markdown, fit for a table cell, a heading or a list item.
 
-    Line breaks become ``⏎``; control, direction and surrogate characters become ``\\uXXXX``; HTML and Markdown marks are
-    escaped. An underscore within a word means nothing in Markdown and stays, so that names remain readable. None is a dash.
+    Line breaks become ``⏎``; control, direction, invisible and surrogate characters become ``\\uXXXX``; HTML and Markdown marks
+    are escaped. An underscore within a word means nothing in Markdown and stays, so that names remain readable. None is a dash.
     """
     if isinstance(value, Markup):
         return value
@@ -36,8 +39,8 @@ def markdown(value: Any) -> Markup:
 
 
 def visible_line(text: str) -> str:
-    """The text as one line without effect on a terminal: line breaks as ``⏎``, control, direction and surrogate characters as
-    ``\\uXXXX``.
+    """The text as one line without effect on a terminal: line breaks as ``⏎``, control, direction, invisible and surrogate
+    characters as ``\\uXXXX``.
     """
     return _CONTROLS.sub(_code_point, _BREAKS.sub(LINE_BREAK, text))
 
@@ -51,7 +54,9 @@ def csv_cell(value: str) -> str:
 
 
 def visible(text: str) -> str:
-    """The text with control, direction and surrogate characters as ``\\uXXXX``; line breaks and tabs stay."""
+    """The text with control, direction, invisible and surrogate characters as ``\\uXXXX``; line breaks and tabs stay, and so do
+    the joiners that scripts and emoji are written with.
+    """
     return _CONTROLS.sub(_code_point, text)
 
 
@@ -104,4 +109,5 @@ def json_text(value: Any, indent: int | None = None) -> str:
 
 
 def _code_point(character: re.Match[str]) -> str:
-    return f"\\u{ord(character[0]):04x}"
+    code = ord(character[0])
+    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"

@@ -59,8 +59,11 @@ def cells(text: str) -> list[list[str]]:
 def visible(text: str) -> str:
     """What a reader should see of a text in one line."""
     text = re.sub(r"\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]", "⏎", text)
-    unseen = r"[\x00-\x08\x0e-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]"
-    return re.sub(unseen, lambda character: f"\\u{ord(character[0]):04x}", text)
+    unseen = (
+        r"[\x00-\x08\x0e-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+        r"\U000e0000-\U000e007f]"
+    )
+    return re.sub(unseen, lambda found: ascii(found[0])[1:-1].replace("\\x", "\\u00"), text)
 
 
 def judged(model: str, prompt: str, reason: str) -> dict[str, Any]:
@@ -224,6 +227,7 @@ def test_p68_hostile_text_stays_text_wherever_it_stands(
 @example("\\|")
 @example("a\\")
 @example("_a_ __init__ snake_case")
+@example("soft\xad zero\u200b arabic\u061c tag\U000e0041 joined\u200d")
 def test_p68_any_text_is_one_cell_that_reads_as_it_was(text: str) -> None:
     document = f"| a | b |\n|:--|:--|\n| {markdown(text)} | end |\n"
     assert foreign_markup(document) == set()

@@ -141,6 +141,8 @@ def test_only_failed_answers_are_compared_with_what_was_expected(
         pytest.param([1, "é"], ('[1, "é"]', "list", 0), id="list"),
         pytest.param("x" * (TEXT_LIMIT + 7), ("x" * TEXT_LIMIT, "text", 7), id="cut-and-said"),
         pytest.param("a\u202eb\nc", ("a\\u202eb\nc", "text", 0), id="p68-direction-marks-are-visible"),
+        pytest.param("a\u200bb\u061c\U000e0041", ("a\\u200bb\\u061c\\U000e0041", "text", 0), id="what-has-no-width-is-visible"),
+        pytest.param("👩\u200d👧 می\u200cخواهم", ("👩\u200d👧 می\u200cخواهم", "text", 0), id="joiners-stay"),
     ],
 )
 def test_how_a_value_is_shown(value: Any, shown: tuple[str, str, int]) -> None:
