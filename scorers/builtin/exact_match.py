@@ -21,6 +21,7 @@ from eval_skills.scorers.score import Score, expected_but_got
 _RIGHT = Score(1.0)
 _SHOWN = 40
 """How many characters of either value are shown from where they differ."""
+_SPACE = " "
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
 
@@ -60,14 +61,23 @@ class ExactMatch:
         if expected == got:  # NaN is like no other value, and looks like another NaN
             return said
         if self._as_seen(expected) == self._as_seen(got):
-            return f"{said}; they differ in how accents are written: as one character (Unicode NFC), or as two"
+            return f"{said}; {self._unseen(expected, got)}"
         pairs = enumerate(zip(expected, got, strict=False))
         place = next((at for at, (one, other) in pairs if one != other), min(len(expected), len(got)))
         shown = " and ".join(excerpt(text[place:], _SHOWN) for text in (expected, got))
         return f"{said}; they differ from character {place + 1} on: {shown}"
 
+    @staticmethod
+    def _unseen(expected: str, got: str) -> str:
+        """How texts differ that look alike."""
+        pairs = zip(*(unicodedata.normalize("NFC", text) for text in (expected, got)), strict=False)
+        spaces = next(([one, other] for one, other in pairs if one != other and _SPACE in {_seen(one), _seen(other)}), [])
+        if not spaces:
+            return "they differ in how accents are written: as one character (Unicode NFC), or as two"
+        return f"they differ in their spaces: {' and '.join(unicodedata.name(each) for each in spaces)}"
+
     def _as_seen(self, text: str) -> str:
-        composed = unicodedata.normalize("NFC", text)
+        composed = "".join(map(_seen, unicodedata.normalize("NFC", text)))
         return composed if self.case_sensitive else composed.casefold()
 
     def _whole(self, value: Any) -> str:
@@ -93,6 +103,10 @@ class ExactMatch:
         if isinstance(expected, str) or isinstance(answer, str):
             return same_scalar(expected, answer)
         return same_scalar(expected, answer) or self._near(expected, answer)
+
+
+def _seen(letter: str) -> str:
+    return _SPACE if unicodedata.category(letter) == "Zs" else letter
 
 
 def within(one: float | None, other: float | None, tolerance: float) -> bool:

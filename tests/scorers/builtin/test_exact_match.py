@@ -129,6 +129,8 @@ def test_tolerance_is_symmetric_and_zero_means_equal(one: float, other: float, t
         pytest.param("X" * 900 + "a", "x" * 900 + "b", {"case_sensitive": False}, 'on: "a" and "b"', id="not-by-case"),
         pytest.param("Crème", "Cre\u0300me", {}, "; they differ in how accents are written", id="accents"),
         pytest.param(["Crème"], ["Cre\u0300me"], {}, "; they differ in how accents are written", id="accents-in-a-list"),
+        pytest.param("10 000 €", "10\u00a0000 €", {}, "; they differ in their spaces: SPACE and NO-BREAK SPACE", id="spaces"),
+        pytest.param(["a\u2009b"], ["a b"], {}, "; they differ in their spaces: THIN SPACE and SPACE", id="spaces-in-a-list"),
         pytest.param([float("nan")], [float("nan")], {}, None, id="nan-beside-nan"),
         pytest.param("Crème", "Creme", {}, None, id="seen"),
     ],
