@@ -10,9 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from eval_skills.core.models.report import MISSING_KINDS
+
 if TYPE_CHECKING:
     from eval_skills.core.diff.model import SkillDiff
 
+_WITHOUT_VERDICT = ", ".join(f"'{kind}'" for kind in sorted(MISSING_KINDS))
 _SKILL = "skill_id || '@' || skill_version AS skill"
 
 
@@ -88,12 +91,13 @@ WHERE {runs}"""
     whole = [skill.figures_of_tasks is None for skill in skills]  # else the figures are of some of the tasks, and in no table
     found = {"verdict-table": f"{figures}\nORDER BY skill, run_id"} if all(whole) else {}
     for number, skill in enumerate(skills, start=1):
-        one = f"AND skill_id = {sql_text(skill.skill_id)} AND benchmark_id = {sql_text(skill.benchmark_id)}"
+        one = f"AND {_one_skill(before, after, skill)}"
         rates = f"""\
     SELECT task_id, avg(passed::INT) FILTER (run_id = '{before}') AS rate_a,
         avg(passed::INT) FILTER (run_id = '{after}') AS rate_b
     FROM items_all
     WHERE {runs} {one}
+        AND NOT (status = 'error' AND coalesce(error_kind, '') IN ({_WITHOUT_VERDICT}))
     GROUP BY task_id"""
         if whole[number - 1]:
             found[f"figures-{number}"] = f"{figures} {one}\nORDER BY run_id"
@@ -111,6 +115,17 @@ FROM (
 WHERE rate_a <> rate_b
 ORDER BY rate_b - rate_a, task_id"""
     return found
+
+
+def _one_skill(before: str, after: str, skill: SkillDiff) -> str:
+    """Of each side the version that is compared: there may be others of the same id."""
+    sides = ((before, skill.before_skill_id, skill.before_version), (after, skill.skill_id, skill.skill_version))
+    named = [
+        f"(run_id = '{run}' AND skill_id = {sql_text(skill_id)} AND skill_version = {sql_text(version)})"
+        for run, skill_id, version in sides
+        if skill_id is not None and version is not None
+    ]
+    return f"({' OR '.join(named)}) AND benchmark_id = {sql_text(skill.benchmark_id)}"
 
 
 def without_statements(statements: Mapping[str, str], but: str | None = None) -> Mapping[str, str]:

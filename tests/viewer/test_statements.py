@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -43,6 +44,26 @@ def test_the_statements_give_what_the_pages_show(runs_of: Runs) -> None:
     compared = data_of(Site(store).page(comparison_page(*ids)), "sql")
     assert len(store.query(compared["flips-1"])) == 0
     assert store.query(compared["statistics-1"])["tasks"].to_list() == [4]
+
+
+@pytest.mark.slow
+def test_the_statement_of_one_version_is_of_no_other(tmp_path: Path) -> None:
+    """The versions of one skill did opposite things, and an item has no verdict."""
+    skills = []
+    for version in ("1.0.0", "2.0.0"):
+        (folder := tmp_path / version).mkdir()
+        about = {"id": "s", "name": "S", "version": version, "description": "d", "adapterType": "custom", "entrypoint": "s.py:s"}
+        (folder / "skill.json").write_text(json.dumps(about))
+        skills.append(folder)
+    tasks, kept, ids = [{"id": each, "input": each, "expected": each} for each in "ab"], str(tmp_path / "store"), []
+    for answers in (("task", "''"), ("''", "task")):
+        for folder, answer in zip(skills, answers, strict=True):
+            (folder / "s.py").write_text(f"def s(task):\n    return {answer}\n")
+        ids.append(es.evaluate(skills=list(map(es.load_skill, skills)), tasks=tasks, store=kept).run_id)
+    compared = data_of(Site(store := Store(kept)).page(comparison_page(*ids)), "sql")
+    moved = [store.query(compared[f"statistics-{number}"])["mean_difference"].to_list() for number in (1, 2)]
+    assert moved == [[-1.0], [1.0]]
+    assert len(store.query(compared["flips-1"])) == 2
 
 
 @pytest.mark.slow
