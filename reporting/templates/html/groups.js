@@ -41,7 +41,7 @@ function groupRow(group) {
   const links = group.skills.slice(0, GROUP_SKILLS).map(([skill, items]) => element("span", { className: "label" }, groupLink(group, report.skills[skill], report.skills[skill].name), ` ${items.toLocaleString("en")}`));
   const rest = group.skills.length - links.length;
   const { skill, task, run, text } = group.example;
-  const sample = [element("a", { href: linkTo(report.skills[skill].name, task, run + 1) }, `${task}#${run + 1}`), `: ${report.texts[text][0]}`];
+  const sample = [element("a", { href: linkTo(report.skills[skill].name, task, run + 1) }, element("bdi", {}, task), `#${run + 1}`), `: ${report.texts[text][0]}`];
   return element(
     "tr",
     {},

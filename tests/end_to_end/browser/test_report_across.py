@@ -197,3 +197,12 @@ def test_the_script_rounds_as_python_does(page: Any, report: Path) -> None:
     assert written_by("(each) => fixed(each, 1)", amounts) == [f"{amount:z.1f}" for amount in amounts]
     times = [99.25, 100.5, 101.5, 1234.5]
     assert written_by("milliseconds", times) == [numbers.milliseconds(time) for time in times]
+
+
+def test_the_number_of_a_run_stands_behind_a_name_that_is_read_from_the_right(page: Any, tmp_path: Path) -> None:
+    page.open(written(tmp_path, [skill("a", [item("שלום", status="fail"), item("t2")])], context()))
+    assert page.value(
+        "(() => { const [name, number] = document.querySelector('#group-table .reason a').childNodes;"
+        " const range = document.createRange(); range.selectNode(number);"
+        " return range.getBoundingClientRect().left >= name.getBoundingClientRect().right - 1 })()"
+    )

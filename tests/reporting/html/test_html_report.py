@@ -302,8 +302,8 @@ def test_banners(make_report: MakeReport, make_item: MakeItem, context: ReportCo
     alarm = (
         "by 1 of 2 skills",
         "rogue@1.0.0 called forbidden tools in 2 items",
-        "a#1</a>: rm was called",
-        "b#1</a>",
+        "a</bdi>#1</a>: rm was called",
+        "b</bdi>#1</a>",
     )
     for said in (*alarm, "5 of 8 items finished", "Gate missed.", "0 of 2 skills met it"):
         assert said in page
