@@ -39,8 +39,12 @@ function widthEdges(low, high) {
   const least = Math.max(high - low, high / 10, 0.01) / MOST_BINS;
   const power = 10 ** Math.floor(Math.log10(least));
   const step = [1, 2, 5, 10].map((each) => each * power).find((each) => each >= least);
-  const first = Math.floor(low / step);
-  return Array.from({ length: Math.floor(high / step) - first + 2 }, (_, index) => Number(((first + index) * step).toPrecision(6)));
+  const edge = (index) => Number((index * step).toPrecision(6)); // a division alone could leave out the shortest or the longest
+  let first = Math.floor(low / step);
+  while (edge(first) > low) first -= 1;
+  const edges = [edge(first)];
+  while (edges.at(-1) <= high) edges.push(edge(first + edges.length));
+  return edges;
 }
 
 function latencySettings(items, edges) {
