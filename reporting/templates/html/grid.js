@@ -17,7 +17,7 @@ function gridRow(skill, group) {
   const { task, items } = group;
   const link = element("a", { href: linkTo(skill.name, task.id), "data-open": "" }, task.id);
   const flaky = group.flaky ? [" ", element("span", { className: "tag flaky" }, "flaky")] : [];
-  const tags = task.tags.map((tag) => element("small", { className: "label" }, tag));
+  const tags = task.tags.flatMap((tag) => [" ", element("small", { className: "label" }, tag)]);
   return element(
     "tr",
     { className: group.flaky ? "mixed" : "" },

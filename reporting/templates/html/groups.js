@@ -38,7 +38,7 @@ function whyLinks(skill, items) {
 
 function groupRow(group) {
   const [[most]] = group.skills;
-  const links = group.skills.slice(0, GROUP_SKILLS).map(([skill, items]) => element("span", { className: "label" }, groupLink(group, report.skills[skill], report.skills[skill].name), ` ${items.toLocaleString("en")}`));
+  const links = group.skills.slice(0, GROUP_SKILLS).map(([skill, items]) => [" ", element("span", { className: "label" }, groupLink(group, report.skills[skill], report.skills[skill].name), ` ${items.toLocaleString("en")}`)]);
   const rest = group.skills.length - links.length;
   const { skill, task, run, text } = group.example;
   const sample = [element("a", { href: linkTo(report.skills[skill].name, task, run + 1) }, element("bdi", {}, task), `#${run + 1}`), `: ${report.texts[text][0]}`];
@@ -48,7 +48,7 @@ function groupRow(group) {
     element("th", { scope: "row" }, groupLink(group, report.skills[most]), element("small", { className: "detail" }, group.key.startsWith("error:") ? "error" : "failed check")),
     cell(group.items, "number", group.items.toLocaleString("en")),
     cell(group.tasks, "number wide", group.tasks.toLocaleString("en")),
-    cell(group.skills.length, "group-skills", ...links, ...(rest ? [` and ${plural(rest, "more skill")}`] : [])),
+    cell(group.skills.length, "group-skills", ...links.flat(), ...(rest ? [` and ${plural(rest, "more skill")}`] : [])),
     element("td", { className: "reason wide" }, element("div", {}, ...sample)),
   );
 }

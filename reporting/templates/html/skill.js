@@ -35,18 +35,22 @@ function followTasks() {
   showTasks();
 }
 
+/** The ends of an interval, where it is known, as its bar has them. */
+const endsOf = ({ lower, upper }) => (lower === undefined ? {} : { "data-lower": lower, "data-upper": upper });
+
 function showGroups(section, table, groups) {
   byId(section).hidden = groups.length === 0;
   byId(table).tBodies[0].replaceChildren(
     ...groups.map((group) => {
       const bar = { at: group.completion, lower: group.lower ?? group.completion, upper: group.upper ?? group.completion };
+      const bars = group.completion === undefined ? [] : [drawInterval(element("span", { className: "interval", ...endsOf(group) }), bar)];
       return element(
         "tr",
         {},
         cell(group.tag, "", group.tag),
         cell(group.tasks, "number wide", group.tasks.toLocaleString("en")),
         cell(group.completion, "number", group.shown),
-        cell(group.lower, "", drawInterval(element("span", { className: "interval" }), bar), element("small", {}, group.interval ?? UNKNOWN)),
+        cell(group.lower, "", ...bars, element("small", {}, group.interval ?? UNKNOWN)),
         cell(group.errors, "number wide", group.errorsShown),
       );
     }),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import threading
 from collections.abc import Iterator
@@ -158,6 +159,26 @@ def test_the_tables_of_a_report_are_saved_and_have_their_sql(page: Any, pages: t
     page.click(".exports button")
     assert len(str(page.value("saved[0].text()")).splitlines()) >= 2
     assert page.complaints() == []
+
+
+def test_what_is_saved_of_a_ranking_is_what_it_shows(page: Any) -> None:
+    """Shared ranks, both ends of an interval, and what is said below a number; not what the rows are sorted by."""
+    table = """<table><thead><tr>
+        <th data-sort=number data-csv=shown>#</th><th data-sort=number>Interval</th><th data-sort=number>Cost</th>
+        <th data-sort=text data-csv=shown>Pareto</th><th>Answer</th>
+        </tr></thead><tbody><tr>
+        <td data-value=1>1–2</td><td data-value=0.25><span class=interval data-lower=0.25 data-upper=0.75></span>25 to 75</td>
+        <td data-value=0.5>≥ $0.50<small class=detail style="display: block">unknown of 2 items</small></td>
+        <td data-value=1>✔</td><td><small style="float: right">text</small><pre>-6</pre></td>
+        </tr><tr>
+        <td data-value=2>1–2</td><td>–</td><td data-value=2>$2.00</td><td data-value=2></td><td>–</td></tr></tbody></table>"""
+    program = "".join((TEMPLATES / "html" / f"{name}.js").read_text(encoding="utf-8") for name in ("elements", "exports"))
+    page.value(f"document.body.innerHTML = {json.dumps(table)}")
+    assert page.value(f"(() => {{ {program}\nreturn shownRows(document.querySelector('table')) }})()") == [
+        ["#", "Interval, lower", "Interval, upper", "Cost", "Cost, note", "Pareto", "Answer"],
+        ["1–2", 0.25, 0.75, 0.5, "unknown of 2 items", "✔", "text -6"],
+        ["1–2", None, None, 2, None, None, None],
+    ]
 
 
 def test_figures_of_a_list_are_written_as_those_of_the_terminal(page: Any) -> None:
