@@ -249,6 +249,7 @@ class _Aggregation:
             confidence_interval=counts.interval(self.level),
             items=counts.total,
             tasks=len(counts.task),
+            missing_items=int(counts.missing.sum()),
         )
 
 

@@ -175,7 +175,7 @@ class TokenCost(Model, defer_build=True):
 
 
 class TagSummary(Model, defer_build=True):
-    """The figures of the tasks under one tag, or of one complexity."""
+    """The figures of the tasks under one tag, or of one complexity; `missing_items` as in `Summary`."""
 
     completion_rate: Rate
     partial_score: Rate | None = None
@@ -183,6 +183,17 @@ class TagSummary(Model, defer_build=True):
     confidence_interval: ConfidenceInterval | None = None
     items: int
     tasks: int
+    missing_items: int | None = None
+
+    @property
+    def known_completion(self) -> float | None:
+        """The completion rate; None where no item has a verdict."""
+        return None if self.missing_items == self.items else self.completion_rate
+
+    @property
+    def known_interval(self) -> ConfidenceInterval | None:
+        """Its interval, likewise."""
+        return None if self.missing_items == self.items else self.confidence_interval
 
 
 class DimensionSummary(Model, defer_build=True):

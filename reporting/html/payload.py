@@ -253,14 +253,14 @@ def _judging(report: SkillCompletionReport) -> Json | None:
 
 
 def _tag(tag: str, summary: TagSummary) -> Json:
-    bounds = summary.confidence_interval
+    bounds = summary.known_interval
     return _known(
         {
             "tag": visible(tag),
             "tasks": summary.tasks,
             "items": summary.items,
-            "completion": summary.completion_rate,
-            "shown": numbers.rate(summary.completion_rate),
+            "completion": summary.known_completion,
+            "shown": f"{numbers.rate(summary.known_completion)}{' *' if summary.missing_items else ''}",
             "lower": bounds and bounds.lower,
             "upper": bounds and bounds.upper,
             "interval": bounds and numbers.interval(bounds),

@@ -74,6 +74,7 @@ def test_of_a_skill_that_was_never_judged_nothing_is_known() -> None:
         False, None, None, None,
     )  # fmt: skip
     assert (summary.pass_at_k, summary.pass_hat_k, summary.flake_rate, tested.by_tag["x"].partial_score) == (None,) * 4
+    assert (tested.by_tag["x"].known_completion, tested.by_tag["x"].known_interval) == (None, None)
     known = report({"a": "ef"}, error_kind=["infra", None]).summary
     assert (known.has_verdict, known.known_completion, known.partial_score) == (True, 0.0, 0.0)
 

@@ -132,6 +132,27 @@ def test_only_failed_answers_are_compared_with_what_was_expected(
     assert [item.get("difference") for item in data["skills"][0]["items"]] == [0, None, None, None]
 
 
+def test_a_tag_without_a_verdict_is_unknown_and_one_that_lacks_some_is_marked(
+    make_report: MakeReport, context: ReportContext
+) -> None:
+    bounds = {"lower": 0.0, "upper": 0.8, "method": "wilson"}
+    tags = {
+        name: {"completionRate": 0.0, "confidenceInterval": bounds, "items": 2, "tasks": 1, "missingItems": missing}
+        for name, missing in (("whole", 0), ("partly", 1), ("down", 2))
+    }
+    report = make_report(byTag=tags)
+    shown = {
+        tag["tag"]: (tag.get("completion"), tag["shown"], tag.get("interval"))
+        for tag in payload([report], context)["skills"][0]["tags"]
+    }
+    assert shown == {
+        "whole": (0.0, "0.0 %", "0.0 to 80.0 %"),
+        "partly": (0.0, "0.0 % *", "0.0 to 80.0 %"),
+        "down": (None, "– *", None),
+    }
+    assert "| down | 1 | 2 | – \\* | – |" in str(render("markdown", [report], context))
+
+
 @each_row(
     ("value", "shown"),
     [
