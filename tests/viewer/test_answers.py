@@ -12,6 +12,7 @@ import eval_skills as es
 from eval_skills.core.models import ItemResult
 from eval_skills.core.store import Store, land_items, started_at
 from eval_skills.core.viewer_pages import NoSuchPageError, run_page, task_page
+from eval_skills.viewer.pages.task import flakiness
 from eval_skills.viewer.site import Site
 from tests.viewer.conftest import ATTACK
 from tests.viewer.test_site import Marks, Runs, data_of
@@ -100,21 +101,25 @@ def test_an_item_without_a_verdict_makes_no_task_flaky(tmp_path: Path) -> None:
     names = {"skill_id": "s", "skill_version": "1.0.0", "benchmark_id": "b", "benchmark_version": "1.0.0"}
     same = {**names, "run_id": run_id, "started_at": started_at(run_id)}
     down = {"status": "error", "error_kind": "infra", "passed": False}
-    outcomes = {"steady": [down], "flaky": [down, {"status": "fail", "passed": False, "score": 0.0}]}
-    passed = {"status": "pass", "passed": True, "score": 1.0}
+    passed, failed = {"status": "pass", "passed": True, "score": 1.0}, {"status": "fail", "passed": False, "score": 0.0}
+    outcomes = {"steady": [passed, down, passed], "flaky": [passed, down, failed], "once": [passed, down], "down": [down, down]}
+    expected = {"steady": (1, 2 / 3, False), "flaky": (1, 1 / 3, True), "once": (0, 1 / 2, None), "down": (0, None, None)}
     results = [
         ItemResult.model_validate({**same, "task_id": task, "run_index": run, **fields})
-        for task, others in outcomes.items()
-        for run, fields in enumerate([passed, *others])
+        for task, runs in outcomes.items()
+        for run, fields in enumerate(runs)
     ]
     store = Store(tmp_path / "store")
     land_items(store, run_id, results)
     for task in outcomes:
         page = data_of(Site(store).page(task_page(run_id, "b", task)))
         (table,) = page["tables"]
-        place = [column["title"] for column in table["columns"]].index("Flaky")
-        assert [row[place] for row in table["rows"]] == [task == "flaky"]
-        assert [item.get("missing", False) for item in page["items"]][:2] == [False, True]
+        titles = [column["title"] for column in table["columns"]]
+        [row] = table["rows"]
+        several, share, flaky = expected[task]
+        assert (row[titles.index("Share")], row[titles.index("Flaky")]) == (share, flaky)
+        assert flakiness(table).endswith("evaluation with several runs") == bool(several)
+        assert [item.get("missing", False) for item in page["items"]] == [each is down for each in outcomes[task]]
 
 
 @pytest.mark.slow

@@ -102,15 +102,17 @@ def history_of(site: Site, benchmark_id: str, task_id: str) -> Table:
             Column(title="Cost", of=("cost_usd",), kind="usd", is_wide=True),
             Column(title="Version of the task", of=("task_digest",), is_facet=True, is_wide=True),
         ),
-        note="Flaky: some runs of the task passed and others did not, within one evaluation. The version changes with the task.",
+        note="Flaky: some runs of the task passed and others did not, within one evaluation; unknown of one run with a verdict. "
+        "The version changes with the task.",
     )
 
 
 def flakiness(history: dict[str, Any]) -> str:
     """How often the task passed in all that the store has, and in how many evaluations it was flaky."""
     titles = [column["title"] for column in history["columns"]]
-    passed, runs, flaky = (sum(int(row[titles.index(title)]) for row in history["rows"]) for title in ("Passed", "Runs", "Flaky"))
-    several = sum(row[titles.index("Runs")] > 1 for row in history["rows"])
+    passed, runs = (sum(row[titles.index(title)] for row in history["rows"]) for title in ("Passed", "Runs"))
+    found = [row[titles.index("Flaky")] for row in history["rows"]]
+    flaky, several = found.count(True), len(found) - found.count(None)
     said = f"passed {passed:,} of {plural(runs, 'time')}"
     return f"{said}, flaky in {flaky:,} of {plural(several, 'evaluation')} with several runs" if several else said
 
@@ -121,8 +123,9 @@ _MISSING = f"coalesce(status = 'error' AND error_kind IN ({', '.join(map(repr, s
 def _statement(more: str, condition: str, site: Site) -> str:
     return f"""
         SELECT {more}run_id, min(started_at) AS began, skill_id || '@' || skill_version AS skill,
-            count(*) FILTER (passed) AS passed, count(*) AS runs, count(*) FILTER (passed) / count(*) AS rate,
-            count(*) FILTER (passed) BETWEEN 1 AND count(*) FILTER (NOT {_MISSING}) - 1 AS flaky,
+            count(*) FILTER (passed) AS passed, count(*) AS runs, count(*) FILTER (NOT {_MISSING}) AS judged,
+            CASE WHEN judged > 0 THEN count(*) FILTER (passed) / count(*) END AS rate,
+            CASE WHEN judged > 1 THEN count(*) FILTER (passed) BETWEEN 1 AND judged - 1 END AS flaky,
             avg(score) AS score, avg(latency_ms) AS latency_ms,
             CASE WHEN count(cost_usd) = count(*) THEN sum(cost_usd) END AS cost_usd, any_value(task_digest) AS task_digest
         FROM items
