@@ -265,3 +265,12 @@ def test_nothing_to_compare_opens(page: Any, tmp_path: Path) -> None:
     page.open(written(tmp_path, [], []))
     assert "There is nothing to compare." in page.text("main")
     assert page.complaints() == []
+
+
+def test_on_a_narrow_screen_no_change_of_a_figure_is_cut(page: Any, tmp_path: Path) -> None:
+    old, new = skill("s", items("p" * 8)), skill("s", items("f" * 8))
+    slow = [each.model_copy(update={"latency": each.latency.model_copy(update={"p95_ms": 19_800_000.0})}) for each in (old, new)]
+    page.look(width=400)
+    page.open(written(tmp_path, slow[:1], slow[1:]))
+    cut = "[...document.querySelectorAll('.figures-table')].filter((it) => it.scrollWidth > it.parentElement.clientWidth).length"
+    assert page.value(cut) == 0
