@@ -57,6 +57,7 @@ def text_of(page: str, skill: str) -> str:
 def test_p49_each_skill_has_its_verdict_and_what_the_sample_could_have_shown(document: Callable[..., DiffDocument]) -> None:
     page = render_html(document())
     worse = text_of(page, "echo@1.0.0")
+    assert "means over the shared tasks, geometric ones where the change is in per cent" in page
     assert "✘ worse · mean difference -1.0000" in worse
     assert "What this sample could have shown is not known: the tasks' differences do not vary" in worse
     assert "Tasks before only: only" in worse
