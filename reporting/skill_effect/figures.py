@@ -112,11 +112,17 @@ def spending(found: ArmComparison) -> list[Spent]:
             MEASURES[row.metric],
             show[row.metric](row.before),
             show[row.metric](row.after),
-            "no ratio to nothing" if row.ratio is None else f"× {row.ratio:.2f}",
+            "no ratio to nothing" if row.ratio is None else f"× {_ratio_text(row.ratio)}",
             "less" if row.significant and row.good else "more" if row.significant else "not proven to differ",
         )
         for row in rows
     ]
+
+
+def _ratio_text(ratio: float) -> str:
+    """``1.23``; up to four decimals where fewer would call it 0 or 1, which it is not."""
+    texts = [f"{ratio:.{decimals}f}" for decimals in (2, 3, 4)]
+    return next((text for text in texts if float(text) not in (0.0, 1.0)), texts[0])
 
 
 def task_cells(task: TaskEffect, arms: list[Arm]) -> tuple[str, ...]:

@@ -6,9 +6,10 @@ from xml.etree import ElementTree
 
 import pytest
 
+from eval_skills.core.diff.model import DiffRow
 from eval_skills.core.skill_effect.model import SkillEffect
 from eval_skills.reporting.skill_effect.document import EFFECT_FORMATS, write_effect
-from eval_skills.reporting.skill_effect.figures import judging_cost
+from eval_skills.reporting.skill_effect.figures import judging_cost, spending
 from tests.core.skill_effect.test_effect import LOADED, NOT_LOADED, effect, every, report
 
 HOSTILE = "<script>alert(1)</script>|`\x1b[31m"
@@ -65,3 +66,21 @@ def test_what_judges_were_paid_stands_apart() -> None:
     arms = [arm.model_copy(update={"judge_cost_usd": 0.012 if arm.arm == "with" else None}) for arm in made.arms]
     assert judging_cost(made) is None
     assert judging_cost(made.model_copy(update={"arms": arms})) == "judging: $0.0120 with; not in the arms' cost"
+
+
+@pytest.mark.parametrize(
+    ("ratio", "shown"),
+    [
+        pytest.param(1.0, "× 1.00", id="the-same"),
+        pytest.param(1.23456, "× 1.23", id="apart"),
+        pytest.param(1.0034, "× 1.003", id="hardly-more"),
+        pytest.param(0.0004, "× 0.0004", id="next-to-nothing"),
+        pytest.param(1.0 - 1e-12, "× 1.00", id="the-same-but-for-binary-fractions"),
+        pytest.param(None, "no ratio to nothing", id="unknown"),
+    ],
+)
+def test_a_ratio_is_1_or_0_only_where_it_is(ratio: float | None, shown: str) -> None:
+    row = DiffRow(metric="tokens", before=1000.0, after=1003.0, ratio=ratio, significant=True)
+    made = found().comparisons[0]
+    compared = made.model_copy(update={"diff": made.diff.model_copy(update={"rows": [row]})})
+    assert [each.ratio for each in spending(compared)] == [shown]
