@@ -84,3 +84,8 @@ def test_a_ratio_is_1_or_0_only_where_it_is(ratio: float | None, shown: str) -> 
     made = found().comparisons[0]
     compared = made.model_copy(update={"diff": made.diff.model_copy(update={"rows": [row]})})
     assert [each.ratio for each in spending(compared)] == [shown]
+
+
+def test_the_page_says_of_what_its_figures_are_means(tmp_path: Path) -> None:
+    (file,) = write_effect(found(), ["html"], tmp_path)
+    assert "each figure is a mean over their shared tasks, a geometric one where there is a ratio" in file.read_text()
