@@ -49,6 +49,7 @@ function drawInterval(bar, { at, lower, upper, gate }) {
 
 /** A number with so many decimals, halves to even as Python writes them: 9 of 16 are 56.2 % everywhere. What is shown as 0 has no sign. */
 function fixed(value, digits) {
+  if (Math.abs(value) >= 1e21) return String(value); // from there on toFixed writes no decimals
   const [whole, rest] = value.toFixed(60).split("."); // what lies exactly in the middle ends there
   const kept = `${whole}${digits ? "." : ""}${rest.slice(0, digits)}`;
   const text = /^50*$/.test(rest.slice(digits)) && /[02468]$/.test(kept) ? kept : value.toFixed(digits);

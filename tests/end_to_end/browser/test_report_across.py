@@ -195,7 +195,7 @@ def test_the_script_rounds_as_python_does(page: Any, report: Path) -> None:
     assert written_by("percent", rates) == [numbers.rate(rate) for rate in rates]
     amounts = [-56.25, -0.04, 1.005, 2.675, 0.15, 0.03125, 6.25]
     assert written_by("(each) => fixed(each, 1)", amounts) == [f"{amount:z.1f}" for amount in amounts]
-    times = [99.25, 100.5, 101.5, 1234.5]
+    times = [99.25, 100.5, 101.5, 1234.5, 1e20, 1e22]
     assert written_by("milliseconds", times) == [numbers.milliseconds(time) for time in times]
 
 
