@@ -217,11 +217,13 @@ class MonitorSession:
 
     def _note_records(self) -> None:
         """Note until when the log was not silent, if it has more records of the skill than were noted: until their file was last
-        written to, and no later than now."""
-        found, now = self.reader.read - self._counts.other, datetime.now(UTC)
+        written to, and no later than now. A line that cannot be read names no skill: it is not one of the skill in question."""
+        counts, now = self._counts, datetime.now(UTC)
+        is_of_all = self.request.skill is None
+        found = self.reader.read - counts.other - (0 if is_of_all else self.reader.bad - counts.unusable)
         if found <= self._noted:
             return
-        written = min(max(self._counts.written, self.reader.bad_written), now.timestamp())
+        written = min(max(counts.written, self.reader.bad_written) if is_of_all else counts.written, now.timestamp())
         moments = [datetime.fromtimestamp(written, UTC)]
         if self._last_record is not None and self._last_record <= now:  # a clock that was ahead says nothing
             moments.append(self._last_record)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import re
 import socket
 import time
@@ -127,6 +128,21 @@ def test_a_log_that_fell_silent_passes_no_gate_that_asks(served: Any) -> None:
     unknown = served.call(*command[:-3], "--max-silence", "5", "--skill", "nobody")
     assert (unknown.code, "no new record\n" in unknown.out) == (1, True), unknown.err
     assert "gate failed: since when the log has had no new record is not known, and --max-silence 5" in unknown.out
+
+
+@pytest.mark.slow
+def test_a_line_that_cannot_be_read_is_no_sign_of_life_of_the_skill_in_question(served: Any) -> None:
+    for name, hours in (("a", 3), ("b", 0)):
+        lines = (json.dumps({"id": f"{name}{n}", "agentId": name, "output": "ok", "expected": "ok"}) for n in range(40))
+        log = served.write(f"logs/{name}.jsonl", "".join(f"{line}\n" for line in lines))
+        os.utime(log, (0, time.time() - 3600 * hours))
+    with log.open("a") as file:
+        file.write('{"broken\n')
+    command = ["monitor", "logs", "--rate", "1", "--fail-on", "critical", "--max-silence", "3600", "--skill"]
+    of_a, of_b = served.call(*command, "a", "--json"), served.call(*command, "b", "--json")
+    assert (of_a.code, of_a.json["status"], of_a.json["bad"]) == (1, "healthy", 1), of_a.err
+    assert of_a.json["gate"]["whyNot"] == "the log has had no new record for 3 h 0 min"
+    assert (of_b.code, of_b.json["gate"]["passed"]) == (0, True), of_b.err
 
 
 @pytest.mark.slow
