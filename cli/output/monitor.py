@@ -47,11 +47,14 @@ class MonitorGate:
         return self.fail_on is not None or self.max_silence_s is not None
 
     def why_not(self, summary: MonitorSummary, now: datetime) -> str | None:
-        """Why the gate has not passed at `now`; None where it has. Too little that could be judged passes no gate."""
+        """Why the gate has not passed at `now`; None where it has. Too little that could be judged passes no gate, nor
+        does a log of which a file cannot be read."""
         if not self.is_asked:
             return None
         if summary.too_little:
             return f"too little could be judged{' when the log last had new records' if summary.is_silent else ''}"
+        if summary.unread:
+            return f"{summary.unread[0]} cannot be read{_and_more(summary.unread)}"
         if self.max_silence_s is not None and (silence := self._too_silent(summary, now)):
             return silence
         limit = {None: 3, "warning": 1, "critical": 2}[self.fail_on]
@@ -105,11 +108,16 @@ def _rate(figures: WindowFigures) -> str:
 
 
 def _silence(summary: MonitorSummary) -> str:
+    record = "record that can be read" if summary.unread else "record"
     if summary.last_record is None:
-        return "no new record"
+        return f"no new {record}"
     silence = (datetime.now(UTC) - summary.last_record).total_seconds()
     ago = f"{shown.duration(silence)} ago" if silence >= 0 else "which is to come: a clock was ahead"
-    return f"no new record since {_at(summary.last_record)}, {ago}"
+    return f"no new {record} since {_at(summary.last_record)}, {ago}"
+
+
+def _and_more(files: tuple[str, ...]) -> str:
+    return f", nor can {plural(len(files) - 1, 'other file')} of the log" if len(files) > 1 else ""
 
 
 def _at(moment: datetime) -> str:

@@ -201,6 +201,7 @@ class MonitorSession:
             unjudged=counts.unjudged,
             judge_failed=counts.lost_batches > 0,
             too_little=self._too_little,
+            unread=tuple(reader.unread),
             task_runs=counts.batches,
             last_record=self._last_record,
         )

@@ -19,9 +19,10 @@ class MonitorSummary:
     had already, `shared_ids` among the sampled ones whose id is that of another interaction in the window, and `unjudged` ones
     that were left out. `judge_failed`: the judge failed on more than half of a batch, and nothing of it counts. `too_little`: it
     did, or more than half of the records or of the sampled ones cannot be used, in this call or, where that found nothing new, in
-    the last one that did. `changes` are the last hundred of `change_count`. `flow_runs` and `task_runs`: what Prefect should have
-    recorded; `unrecorded` is why it could not, None where it did. `last_record`: when the file of the last new record that this
-    call or an earlier one found was last written to; None where that is not known.
+    the last one that did. `unread`: files of the log that could not be read at the end. `changes` are the last hundred of
+    `change_count`. `flow_runs` and `task_runs`: what Prefect should have recorded; `unrecorded` is why it could not, None where
+    it did. `last_record`: when the file of the last new record that this call or an earlier one found was last written to; None
+    where that is not known.
     """
 
     monitor_id: str
@@ -44,6 +45,7 @@ class MonitorSummary:
     unjudged: int = 0
     judge_failed: bool = False
     too_little: bool = False
+    unread: tuple[str, ...] = ()
     flow_runs: tuple[str, ...] = ()
     task_runs: int = 0
     unrecorded: str | None = None

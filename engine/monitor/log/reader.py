@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from heapq import heapify, heappop, heappush, heapreplace
 from itertools import islice
 from pathlib import Path
+from time import time
 from typing import Any, BinaryIO
 
 from eval_skills.core.documents.loading import finite_json
@@ -32,6 +33,9 @@ from eval_skills.engine.monitor.log.records import BadRecord, Interaction, Recor
 
 BAD_SHOWN = 20
 
+PARQUET_WRITTEN_S = 3600.0
+"""A Parquet file that is not complete, and was not written to for so long, is damaged, not being written."""
+
 OPEN_FILES = 64
 """So many files that have something new are read side by side."""
 
@@ -46,8 +50,9 @@ class LogReader:
 
     `read` counts records, `bad` those that are not interactions; `bad_lines` names the first of them, with file and line.
     `record_bytes` is the size of the last record, and `written` when its file was last written to, as a Unix time; `bad_written`
-    is the latest of those of bad records. `waiting` names files with an incomplete end. `marks` are the positions of the
-    last reader, if there was one; `knows_rotated`: also in what the log had been rotated to before the first one.
+    is the latest of those of bad records. `waiting` names files with an incomplete end, and `unread` those that the last look
+    could not read, unless they are being written. `marks` are the positions of the last reader, if there was one;
+    `knows_rotated`: also in what the log had been rotated to before the first one.
     """
 
     def __init__(
@@ -58,6 +63,7 @@ class LogReader:
         self.bad_lines: list[str] = []
         self.remarks: list[str] = []
         self.waiting: list[str] = []
+        self.unread: list[str] = []
         self._log, self._records = log, records
         self._marks = by_inode(marks)
         self._knows_rotated = knows_rotated
@@ -80,7 +86,7 @@ class LogReader:
             listing.closed, "is a link to a folder, or a folder that cannot be read; it is left out: watch that folder itself"
         )
         self._marks = by_inode([*(file.mark for file in listing.files), *listing.unseen])
-        self.waiting = []
+        self.waiting, self.unread = [], []
         yield from self._by_time(listing.files)
 
     def marks(self) -> list[FilePosition]:
@@ -152,7 +158,7 @@ class LogReader:
         except (FileNotFoundError, _AnotherFile):
             return  # it was rotated or emptied meanwhile: the next look finds it
         except OSError as error:
-            self._unreadable(file.path, error.strerror or str(error))
+            self._unreadable(file.path, error.strerror or str(error), is_unread=not isinstance(error, _Compressed))
         finally:
             self.marks()
             self._cursor = None
@@ -188,12 +194,14 @@ class LogReader:
                         cursor.rows.append(row)
                         yield f"{file.path}:{cursor.offset}", row
         except pa.ArrowException as error:
-            self._unreadable(file.path, f"not a complete Parquet file: {str(error).splitlines()[0]}")
+            is_old = time() - os.stat(file.path).st_mtime > PARQUET_WRITTEN_S
+            self._unreadable(file.path, f"not a complete Parquet file: {str(error).splitlines()[0]}", is_unread=is_old)
 
-    def _unreadable(self, path: Path, why: str) -> None:
+    def _unreadable(self, path: Path, why: str, *, is_unread: bool) -> None:
         if path == self._log:
             raise InputError(f"cannot be read: {why}", source=path)
         self.waiting.append(str(path))
+        self.unread.extend([str(path)] if is_unread else [])
         self._tell([str(path)], f"cannot be read ({why}); it is tried again")
 
     def _tell(self, names: list[str], what: str) -> None:
@@ -283,6 +291,10 @@ class _AnotherFile(Exception):
     """By the time it was opened, the name of a listed file belonged to another one, or it had been emptied."""
 
 
+class _Compressed(OSError):
+    """A file is not read because it is compressed, as rotated ones are in the end."""
+
+
 def _checked(stream: BinaryIO, file: LogFile) -> BinaryIO:
     """The stream, at its start, where it is the file that was listed: a position in another one would pass over its lines."""
     if inode_of(os.fstat(stream.fileno())) != (file.mark.device, file.mark.inode) or not is_marked(file.path, stream, file.mark):
@@ -292,11 +304,11 @@ def _checked(stream: BinaryIO, file: LogFile) -> BinaryIO:
 
 
 def opened(file: LogFile, stream: BinaryIO) -> Cursor:
-    """A cursor at the file's known position, to which the stream is moved; OSError for a compressed file."""
+    """A cursor at the file's known position, to which the stream is moved; `_Compressed` for a compressed file."""
     mark = file.mark
     head = _checked(stream, file).read(min(mark.offset, HEAD_BYTES))
     if not mark.offset and stream.read(2) == _GZIP:
-        raise OSError("it is compressed; unpack it first")
+        raise _Compressed("it is compressed; unpack it first")
     stream.seek(mark.offset)
     return Cursor(file.path, mark.device, mark.inode, mark.offset, mark.line, head, (mark.tail, mark.tail_bytes))
 

@@ -146,6 +146,25 @@ def test_a_line_that_cannot_be_read_is_no_sign_of_life_of_the_skill_in_question(
 
 
 @pytest.mark.slow
+def test_a_log_of_which_a_file_cannot_be_read_passes_no_gate(served: Any) -> None:
+    served.write("logs/a.jsonl", "".join(LINE.replace('"a"', f'"a{n}"') for n in range(40)))
+    damaged = served.write("logs/b.parquet", "PAR1 not yet")
+    command = ["monitor", "logs", "--rate", "1", "--fail-on", "critical", "--max-silence", "86400"]
+    being_written = served.call(*command)
+    assert being_written.code == 0, being_written.err
+    os.utime(damaged, (0, time.time() - 7200))
+    is_damaged = served.call(*command)
+    assert is_damaged.code == 1, is_damaged.err
+    assert re.search(r"^no new record that can be read since 20", is_damaged.out, re.MULTILINE)
+    assert "gate failed: logs/b.parquet cannot be read, and --fail-on critical and --max-silence 86400\n" in is_damaged.out
+    Path(served.folder, "logs/c.jsonl").symlink_to("/proc/self/mem")  # reading it is an error, for root too
+    unreadable = served.call(*command, "--json")
+    assert unreadable.code == 1, unreadable.err
+    assert unreadable.json["status"] == "healthy"
+    assert unreadable.json["gate"]["whyNot"] == "logs/b.parquet cannot be read, nor can 1 other file of the log"
+
+
+@pytest.mark.slow
 def test_p40_too_few_samples_pass_no_gate(served: Any) -> None:
     served.write("log.jsonl", LINE)
     result = served.call("monitor", "log.jsonl", "--rate", "1", "--fail-on", "critical")
