@@ -159,7 +159,7 @@ def run_flow(
     `judging` are the options of judging as they were given: where they change nothing, a warning says so.
     """
     if dry_run:
-        return show_dry_run(request, gate=exit_on_fail, judging=judging)
+        return show_dry_run(request, lambda begun: begun.exit_on_fail if exit_on_fail is None else exit_on_fail, judging=judging)
     command = "run" if _is_pipeline(request) else "eval"
     ran = run_request(request, command, judging)
     # not before: what these import, numpy for one, the run imports while its server starts
@@ -187,15 +187,16 @@ def run_experiment(
     show: Callable[[RunSummary], int],
     *,
     dry_run: bool,
-    gate: bool,
+    is_gated: Callable[[EvaluateRequest], bool],
     judging: JudgeFlags = JudgeFlags(),
 ) -> int:
     """Run the evaluation behind a `command` that shows something else than its ranking; the exit code of the command.
 
-    `show` gives the exit code that what it shows has. Of a run that stopped only how to continue is shown.
+    `show` gives the exit code that what it shows has, and `is_gated` says whether a run, by the request that began it, has a
+    gate. Of a run that stopped only how to continue is shown.
     """
     if dry_run:
-        return show_dry_run(request, gate=gate, judging=judging)
+        return show_dry_run(request, is_gated, judging=judging)
     from eval_skills.cli.output.run import show_stop
 
     ran = run_request(request, command, judging)
@@ -206,17 +207,19 @@ def run_experiment(
     return ran.exit_code(gate=False) or shown
 
 
-def show_dry_run(request: EvaluateRequest | PipelineRequest, *, gate: bool | None, judging: JudgeFlags) -> int:
+def show_dry_run(
+    request: EvaluateRequest | PipelineRequest, is_gated: Callable[[EvaluateRequest], bool], *, judging: JudgeFlags
+) -> int:
     """Check the request, and print what its run would do; the exit code of the command: a gate does not pass without a run.
 
-    `gate` None: that of the run that is resumed.
+    `is_gated` says whether there is one, by the request of the run, also of one that is resumed.
     """
     from eval_skills.cli.output.run import show_plan
     from eval_skills.engine.definition.request import PipelineRequest
     from eval_skills.engine.evaluation.pipeline import resumed_strategy, strategy_of
 
     _, plan, found = checked_plan(request)
-    gate = plan.request.exit_on_fail if gate is None else gate
+    gate = is_gated(plan.request)
     plan.remarks[:0] = found
     plan.remarks.extend(_without_effect(request, plan, judging))
     strategy = None

@@ -17,6 +17,7 @@ from eval_skills.core.fingerprint import canonical_json
 from eval_skills.core.models import Benchmark, EvalTask, SkillCompletionReport
 from eval_skills.core.models.base import Model
 from eval_skills.core.skill_effect.effect import skill_effect
+from eval_skills.core.skill_effect.gate import FailOn
 from eval_skills.core.skill_effect.model import Arm, SkillEffect
 from eval_skills.core.store import Store
 from eval_skills.core.store.layout import Layout
@@ -34,7 +35,7 @@ _NOT_ASKED = frozenset({"id", "name", "description", "metadata", "tags", "weight
 class Experiment(Model):
     """What the skills of a run are to each other: the ``id@version`` of each arm's, the Agent Skills, and the agent.
 
-    `sources` are the folders that the Agent Skills were installed from.
+    `sources` are the folders that the Agent Skills were installed from. `fail_on` is the gate that a resume is held to, too.
     """
 
     names: list[str]
@@ -42,6 +43,7 @@ class Experiment(Model):
     runtime: str
     model: str | None = None
     sources: list[str] = Field(default_factory=list)
+    fail_on: FailOn | None = None
 
     def labels_of(self, skill_key: str) -> frozenset[str]:
         """What tells an item of this skill (``id@version``) apart in Prefect: ``arm:with``, and ``skill:NAME`` for each."""
@@ -98,6 +100,7 @@ def experiment(
     old: str | None = None,
     called: str | None = None,
     benchmark: Benchmark | None = None,
+    fail_on: FailOn | None = None,
 ) -> tuple[EvaluateRequest, Arms]:
     """The evaluation that answers whether the Agent Skills `sources` help `agent`, and its arms, which are written below `root`.
 
@@ -115,13 +118,18 @@ def experiment(
         _refuse_no_folders(sources)
         folders = [Path(), *sources]
     made = make_arms(sources, arms, agent, benchmark, files_in=folders, root=root, old=old, called=called)
-    return as_evaluation(request, made, agent), made
+    return as_evaluation(request, made, agent, fail_on), made
 
 
-def as_evaluation(request: EvaluateRequest, arms: Arms, agent: Agent) -> EvaluateRequest:
+def as_evaluation(request: EvaluateRequest, arms: Arms, agent: Agent, fail_on: FailOn | None = None) -> EvaluateRequest:
     """The evaluation of the arms, in their order: of every task and run, all arms are asked one after the other."""
     experiment = Experiment(
-        names=arms.names, arms=dict(arms.keys), runtime=agent.runtime, model=agent.model, sources=arms.sources
+        names=arms.names,
+        arms=dict(arms.keys),
+        runtime=agent.runtime,
+        model=agent.model,
+        sources=arms.sources,
+        fail_on=fail_on,
     )
     said = {name: getattr(request, name) for name in request.model_fields_set}
     skills = [str(folder) for folder in arms.arms.values()]

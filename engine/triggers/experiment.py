@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,13 +26,17 @@ from eval_skills.engine.stored_runs.run_ids import resolve_run_id
 
 
 class TriggerExperiment(Model):
-    """What a run of queries is about: the Agent Skill, its neighbours, the queries by the ids of their tasks, and the agent."""
+    """What a run of queries is about: the Agent Skill, its neighbours, the queries by the ids of their tasks, and the agent.
+
+    `exit_on_fail`: it has a gate, which a resume is held to, too.
+    """
 
     skill: str
     neighbours: list[str]
     queries: list[Query]
     runtime: str
     model: str | None = None
+    exit_on_fail: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,12 +132,15 @@ def _written(benchmark: Benchmark, root: Path) -> Path:
     return file
 
 
-def as_evaluation(request: EvaluateRequest, prepared: Sequence[PreparedTriggers]) -> EvaluateRequest:
+def as_evaluation(
+    request: EvaluateRequest, prepared: Sequence[PreparedTriggers], *, exit_on_fail: bool = False
+) -> EvaluateRequest:
     """The evaluation that asks each of the agents the queries of the first."""
     first = prepared[0]
+    experiment = first.experiment.model_copy(update={"exit_on_fail": exit_on_fail})
     said = {name: getattr(request, name) for name in request.model_fields_set}
     own = {"skills": [str(each.folder) for each in prepared], "tasks": str(first.tasks)}
-    return EvaluateRequest(**{**said, **own, "provenance": {TRIGGERS: first.experiment.to_json()}})
+    return EvaluateRequest(**{**said, **own, "provenance": {TRIGGERS: experiment.to_json()}})
 
 
 def trigger_experiment_of(store: Store, run_id: str) -> TriggerExperiment:
@@ -142,10 +149,14 @@ def trigger_experiment_of(store: Store, run_id: str) -> TriggerExperiment:
     Raises:
         UsageError: the run is not one of `triggers`.
     """
-    manifest = store.manifest(run_id)
-    if TRIGGERS not in manifest.provenance:
+    if (found := trigger_experiment_in(store.manifest(run_id).provenance)) is None:
         raise UsageError(f"run {run_id} asked no queries of an Agent Skill: it was not made by eval-skills triggers")
-    return validate_known(TriggerExperiment, manifest.provenance[TRIGGERS])[0]
+    return found
+
+
+def trigger_experiment_in(provenance: Mapping[str, object]) -> TriggerExperiment | None:
+    """The queries and the agent behind a run, by the provenance in its manifest; None where it asked none."""
+    return validate_known(TriggerExperiment, provenance[TRIGGERS])[0] if TRIGGERS in provenance else None
 
 
 def triggers_of_reports(

@@ -96,15 +96,21 @@ def skill_effect_command(
     request = request_of(EvaluateRequest, opts)
     with arms_folder(request.store, dry_run=how.dry_run) as root:
         chosen = arms_asked(arms, old, option="--arms")
-        request, made = experiment(skill_dirs, chosen, asked.chosen(), request, root=root, old=old)
+        request, made = experiment(skill_dirs, chosen, asked.chosen(), request, root=root, old=old, fail_on=fail_on)
         for remark in made.remarks:
             current().remark(remark)
         return _run(request, dry_run=how.dry_run, judging=judging, fail_on=fail_on)
 
 
 def _run(request: EvaluateRequest, *, dry_run: bool, judging: JudgeFlags, fail_on: FailOn | None) -> int:
+    from eval_skills.engine.skill_effect.experiment import experiment_in
+
+    def is_gated(begun: EvaluateRequest) -> bool:
+        found = experiment_in(begun.provenance)
+        return bool(fail_on or (found and found.fail_on))
+
     show = partial(_show_run, request, fail_on)
-    return run_experiment(request, "skill-effect", show, dry_run=dry_run, gate=fail_on is not None, judging=judging)
+    return run_experiment(request, "skill-effect", show, dry_run=dry_run, is_gated=is_gated, judging=judging)
 
 
 def _show_run(request: EvaluateRequest, fail_on: FailOn | None, summary: RunSummary) -> int:
@@ -117,7 +123,7 @@ def _show_run(request: EvaluateRequest, fail_on: FailOn | None, summary: RunSumm
     for line in summary.judging:
         current().remark(line)
     files = [*summary.report_files, *write_effect(effect, request.format, Path(request.output_dir).absolute())]
-    return _shown(effect, files, fail_on, summary.store)
+    return _shown(effect, files, fail_on or experiment.fail_on, summary.store)
 
 
 def _show_again(given: str, flags: dict[str, Any], fail_on: FailOn | None) -> int:

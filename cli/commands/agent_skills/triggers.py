@@ -66,14 +66,14 @@ def triggers_command(
         ),
     ] = None,
     exit_on_fail: Annotated[
-        bool,
+        bool | None,
         Own("means something else here"),
         Parameter(
             group=RESULTS,
             help="Exit 1 when a query does not do as it should, or missing runs leave that open",
             show_default=False,
         ),
-    ] = False,
+    ] = None,
     of_run: Annotated[
         str | None,
         Mark.ID_OR_PATH,
@@ -106,18 +106,19 @@ def triggers_command(
     own = {"--queries": queries, "--neighbours": neighbours, "--optimize": optimize is not None}
     refuse_beside_a_run(of_run, flags, {"the folder of an Agent Skill": skill_dir, **own}, asked)
     if of_run is not None:
-        return _show_again(of_run, flags, gate=exit_on_fail)
+        return _show_again(of_run, flags, gate=bool(exit_on_fail))
     request = request_of(EvaluateRequest, request_options(flags, resuming=bool(how.resume)))
     if how.resume:
         return _run(request, dry_run=how.dry_run, gate=exit_on_fail)
     if skill_dir is None:
         raise UsageError("name the folder of an Agent Skill, or a run with --resume or --of-run")
-    if optimize is not None and (other := _unfit_beside_optimize(how.dry_run, gate=exit_on_fail)):
+    if optimize is not None and (other := _unfit_beside_optimize(how.dry_run, gate=bool(exit_on_fail))):
         raise UsageError(f"--optimize makes several runs and compares two of them, and {other} is about one; leave it out")
     with arms_folder(request.store, dry_run=how.dry_run) as root:
         if optimize is not None:
             return _optimize(skill_dir, queries, neighbours or [], asked, request, root, optimize)
-        return _run(_prepared(skill_dir, queries, neighbours or [], asked, request, root), dry_run=how.dry_run, gate=exit_on_fail)
+        request = _prepared(skill_dir, queries, neighbours or [], asked, request, root, gate=bool(exit_on_fail))
+        return _run(request, dry_run=how.dry_run, gate=exit_on_fail)
 
 
 def _unfit_beside_optimize(dry_run: bool, *, gate: bool) -> str:
@@ -125,14 +126,21 @@ def _unfit_beside_optimize(dry_run: bool, *, gate: bool) -> str:
 
 
 def _prepared(
-    source: Path, queries: Path | None, neighbours: list[Path], asked: AgentOptions, request: EvaluateRequest, root: Path
+    source: Path,
+    queries: Path | None,
+    neighbours: list[Path],
+    asked: AgentOptions,
+    request: EvaluateRequest,
+    root: Path,
+    *,
+    gate: bool,
 ) -> EvaluateRequest:
     from eval_skills.engine.triggers.experiment import as_evaluation, prepare_triggers, queries_of, read_queries
 
     agent = asked.chosen(stopWhenSkillLoaded=True)
     asking = read_queries(queries_of(source, queries))
     prepared = prepare_triggers(source, neighbours, asking, agent, root)
-    return as_evaluation(request, [prepared])
+    return as_evaluation(request, [prepared], exit_on_fail=gate)
 
 
 def _optimize(
@@ -207,11 +215,18 @@ def _measured(request: EvaluateRequest, prepared: Sequence[PreparedTriggers]) ->
     return Measured(summary.run_id, figures, reports)
 
 
-def _run(request: EvaluateRequest, *, dry_run: bool, gate: bool) -> int:
-    return run_experiment(request, "triggers", partial(_show_run, request, gate), dry_run=dry_run, gate=gate)
+def _run(request: EvaluateRequest, *, dry_run: bool, gate: bool | None) -> int:
+    """`gate` None: a run that is resumed keeps the one that it began with."""
+    from eval_skills.engine.triggers.experiment import trigger_experiment_in
+
+    def is_gated(begun: EvaluateRequest) -> bool:
+        found = trigger_experiment_in(begun.provenance)
+        return bool(found and found.exit_on_fail) if gate is None else gate
+
+    return run_experiment(request, "triggers", partial(_show_run, request, gate), dry_run=dry_run, is_gated=is_gated)
 
 
-def _show_run(request: EvaluateRequest, gate: bool, summary: RunSummary) -> int:
+def _show_run(request: EvaluateRequest, gate: bool | None, summary: RunSummary) -> int:
     from eval_skills.core.store import Store
     from eval_skills.engine.triggers.experiment import trigger_experiment_of, triggers_of_reports
     from eval_skills.reporting.triggers.document import write_triggers
@@ -219,7 +234,7 @@ def _show_run(request: EvaluateRequest, gate: bool, summary: RunSummary) -> int:
     experiment = trigger_experiment_of(Store(request.store), summary.run_id)
     found = triggers_of_reports(experiment, summary.reports, summary.run_id)
     files = [*summary.report_files, *write_triggers(found, request.format, Path(request.output_dir).absolute())]
-    return _shown(found, files, gate, summary.store)
+    return _shown(found, files, experiment.exit_on_fail if gate is None else gate, summary.store)
 
 
 def _show_again(given: str, flags: dict[str, Any], *, gate: bool) -> int:

@@ -166,3 +166,26 @@ def test_a_dry_run_writes_nothing(run_here: Callable[..., Any]) -> None:
         assert result.code == 0, result.err
         assert "nothing was called or written" in result.out
     assert sorted(Path().rglob("*")) == before
+
+
+@pytest.mark.slow
+def test_a_resume_is_held_to_the_gate_that_its_run_began_with(served: Any) -> None:
+    served.write("csv/SKILL.md", "---\nname: csv\ndescription: Reads tables.\n---\n")
+    served.write("csv/evals/eval_queries.json", '[{"query": "Go.", "should_trigger": true}]')
+    task = {"inputData": {"prompt": "Go."}, "expectedOutput": {"value": "ok"}}
+    served.write("tasks.json", [task | {"id": f"t{n}"} for n in range(9)])
+    answer = '{"type": "step"}\\n{"type": "answer", "content": "\'$said\'"}\\n'
+    agent = served.write("agent.sh", f"said=ok; test -d .agents/skills/csv && said=bad\nprintf '{answer}'\n")
+    using = ("--agent", "custom", "--agent-option", f"command=sh {agent}")
+    for command, asked, gate, without in (
+        ("skill-effect", ("--tasks", "tasks.json", "--runs", "2"), ("--fail-on", "worse"), None),
+        ("triggers", (), ("--exit-on-fail",), "--exit-on-fail=false"),
+    ):
+        stopped = served.call(command, "csv", *using, *asked, *gate, "--max-duration", "1e-9")
+        assert (stopped.code, f"eval-skills {command} --resume" in stopped.err + stopped.out) == (3, True), stopped.err
+        resume = (command, "--resume", "latest", "--max-duration", "600")
+        planned = served.call(*resume, "--dry-run")
+        assert planned.code == 1, planned.err
+        resumed = served.call(*resume)
+        assert (resumed.code, "gate failed" in resumed.out) == (1, True), resumed.err
+        assert (without is None) or served.call(*resume, without).code == 0
