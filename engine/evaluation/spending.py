@@ -34,14 +34,14 @@ class Spending:
         """How many items were attempted."""
         return len(self._items)
 
-    def add(self, item: ItemKey, cost_usd: float | None, tokens: int | None) -> None:
-        """One attempt at `item`; None is unknown."""
+    def add(self, item: ItemKey, cost_usd: float | None, *tokens: int | None) -> None:
+        """One attempt at `item`, which used the sum of these `tokens`; None is unknown, and what is known beside it counts."""
         self._items.add(item)
         self.cost_usd += cost_usd or 0.0
-        self.tokens += tokens or 0
+        self.tokens += sum(part or 0 for part in tokens)
         if cost_usd is None:
             self.without_cost.add(item)
-        if tokens is None:
+        if None in tokens:
             self.without_tokens.add(item)
 
     def add_recorded(self, key: ItemKey, result: Mapping[str, Any], attempts: Sequence[Mapping[str, Any]]) -> None:
@@ -56,14 +56,13 @@ class Spending:
             if not (is_kept and took == (None, None)):
                 self._add_once(key, each["started_at"], *took)
         if not is_kept:
-            parts = result["prompt_tokens"], result["completion_tokens"]
             began = attempts[-1]["started_at"] if attempts else result["started_at"]
-            self._add_once(key, began, result["cost_usd"], None if None in parts else sum(parts))
+            self._add_once(key, began, result["cost_usd"], result["prompt_tokens"], result["completion_tokens"])
 
-    def _add_once(self, key: ItemKey, began: datetime, cost_usd: float | None, tokens: int | None) -> None:
+    def _add_once(self, key: ItemKey, began: datetime, cost_usd: float | None, *tokens: int | None) -> None:
         if (key, began) not in self._recorded:
             self._recorded.add((key, began))
-            self.add(key, cost_usd, tokens)
+            self.add(key, cost_usd, *tokens)
 
 
 _COLUMNS = [
@@ -140,11 +139,10 @@ class Limits:
     def add(self, result: ItemResult) -> str | None:
         """Count an attempt, whether it is the last of its item or not; returns a warning, once, when an answer does not say what
         a limit is about."""
-        tokens = result.tokens
-        self._spent.add(result.key, result.cost_usd, tokens)
+        self._spent.add(result.key, result.cost_usd, result.prompt_tokens, result.completion_tokens)
         if self._has_warned or result.error_kind is not None:  # an attempt that failed may have had nothing to say
             return None
-        for name, what, known in (("cost", self._cost, result.cost_usd), ("tokens", self._tokens, tokens)):
+        for name, what, known in (("cost", self._cost, result.cost_usd), ("tokens", self._tokens, result.tokens)):
             if what is not None and known is None:
                 self._has_warned = True
                 return f"{result.skill_key} does not say {_ASKED[name]}: {_option(name)} does not bound what is not reported"

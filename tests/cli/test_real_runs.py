@@ -109,6 +109,20 @@ def test_p54_fail_fast_stops_resume_goes_on_and_text_is_plain_on_a_pipe(two: Any
 
 
 @pytest.mark.slow
+def test_a_limit_counts_the_tokens_that_are_known_beside_unknown_ones_also_in_a_resume(served: Any) -> None:
+    skill = {"id": "reader", "name": "Reader", "version": "1.0.0", "description": "Reads.", "adapterType": "custom"}
+    served.write("reader/skill.json", skill | {"entrypoint": "reader.py:read"})
+    served.write("reader/reader.py", 'def read(task):\n    return {"output": "ok", "usage": {"prompt_tokens": 100}}\n')
+    served.write("own.json", [{"id": f"t{n}", "inputData": {"n": n}, "expectedOutput": {"value": "ok"}} for n in range(5)])
+    asked = ("--skills", "reader", "--tasks", "own.json", "--exit-on-fail", "--concurrency", "1", "--json")
+    stopped = served.call("eval", *asked, "--max-tokens", "150")
+    assert (stopped.code, stopped.json["gate"]["passed"], stopped.json["finished"]) == (3, False, 2), stopped.err
+    assert "the number of tokens of 2 of 2 items is unknown, at least in part" in stopped.err
+    resumed = served.call("eval", "--resume", "latest", "--max-tokens", "250", "--concurrency", "1", "--json")
+    assert (resumed.code, resumed.json["finished"], resumed.json["stopped"]["spent"]) == (3, 3, 300), resumed.err
+
+
+@pytest.mark.slow
 def test_p59_timeout_retries_and_retry_errors(served: Any, examples: Path, copy: Any) -> None:
     copy(examples / "calculator_slow", served.folder / "slow" / "calculator_slow")
     served.write("one.json", [{"id": "t", "inputData": {"operation": "evaluate", "expression": "1+1"},
