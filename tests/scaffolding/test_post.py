@@ -268,6 +268,9 @@ def test_the_action_writes_the_comment_posts_it_and_fails_with_the_gate(
     assert first.returncode == 0, first.stderr
     assert "::warning title=eval-skills::there is no baseline yet (missing.json), so nothing was compared" in first.stdout
     assert (scripted.checks[0]["conclusion"], len(scripted.comments)) == ("neutral", 1)
+    nothing = run("")
+    assert nothing.returncode == 2, nothing.stdout
+    assert "--fail-on is about a comparison; name what the run is compared with: --baseline" in nothing.stderr
 
 
 def _report(letters: str) -> str:
