@@ -25,12 +25,12 @@ from eval_skills.reporting import numbers
 from eval_skills.tasks.flow_runs import Caller, called_by, describe_flow_run, not_planned
 from eval_skills.tasks.pauses import Gate, PauseWatch, run_ended_parts_again
 from eval_skills.tasks.run_log import FlowRunLog
-from eval_skills.tasks.runner import completed
+from eval_skills.tasks.runner import returned, unwrap
 
 MAX_ARTIFACT_ROWS = 1_000
 
 
-@flow(persist_result=False)
+@flow(persist_result=False, on_completion=[unwrap])
 def backfill(request: BackfillRequest) -> BackfillSummary:
     """Rebuild every period of the request that is not up to date.
 
@@ -69,7 +69,7 @@ def backfill(request: BackfillRequest) -> BackfillSummary:
     summary = backfill_summary(plan, outcomes)
     recording.step(lambda: _publish(summary), lambda: None)
     summary = flow_result.observer.keep(replace(summary, unrecorded=recording.lost))
-    return completed(summary.line, summary)
+    return returned(summary.line, summary)
 
 
 def _log(request: BackfillRequest) -> FlowRunLog:
@@ -77,13 +77,13 @@ def _log(request: BackfillRequest) -> FlowRunLog:
 
 
 def _in_a_flow_run_of_its_own(session: BackfillSession, work: PeriodWork) -> PeriodOutcome:
-    @flow(name="backfill-period", flow_run_name="{period}", persist_result=False)
+    @flow(name="backfill-period", flow_run_name="{period}", persist_result=False, on_completion=[unwrap])
     def carry_out(period: str, mode: str, sources: list[str]) -> PeriodOutcome:
         with called_by.by(Caller("backfill")):
             describe_flow_run(period)
         outcome = session.carry_out(work)
         _log(session.plan.request).say_all(outcome.remarks, "remark", logging.WARNING)
-        return completed(_message(outcome), outcome)
+        return returned(_message(outcome), outcome)
 
     return carry_out(work.period.name, session.plan.request.mode, [source.name for source in work.sources])
 

@@ -13,10 +13,10 @@ from eval_skills.flows.lost_api import flow_result
 from eval_skills.tasks.comparison import compare_pair
 from eval_skills.tasks.flow_runs import describe_flow_run, not_planned
 from eval_skills.tasks.rate_limits import limit_judges
-from eval_skills.tasks.runner import EventLoopTaskRunner, LoopFuture, completed
+from eval_skills.tasks.runner import EventLoopTaskRunner, LoopFuture, returned, unwrap
 
 
-@flow(task_runner=EventLoopTaskRunner(), persist_result=False)
+@flow(task_runner=EventLoopTaskRunner(), persist_result=False, on_completion=[unwrap])
 def compare_answers(request: CompareRequest) -> ComparisonSummary:
     """Compare every pair of answers; a judge that fails on some of them cannot fail it.
 
@@ -43,4 +43,4 @@ def compare_answers(request: CompareRequest) -> ComparisonSummary:
             ended[pair] = future.state.message or f"its task run ended as {future.state.name}"
         rows = comparison.finish(ended)
     summary = comparison.summary(rows, (str(flow_run.id),), len(plan.pairs))
-    return completed(summary.line, flow_result.observer.keep(summary))
+    return returned(summary.line, flow_result.observer.keep(summary))

@@ -15,10 +15,10 @@ from eval_skills.tasks.flow_runs import describe_flow_run, not_planned
 from eval_skills.tasks.monitor import judge_batch
 from eval_skills.tasks.pauses import Gate, PauseWatch
 from eval_skills.tasks.rate_limits import apply_rate_limits
-from eval_skills.tasks.runner import EventLoopTaskRunner, completed, unwalked
+from eval_skills.tasks.runner import EventLoopTaskRunner, returned, unwalked, unwrap
 
 
-@flow(task_runner=EventLoopTaskRunner(), persist_result=False)
+@flow(task_runner=EventLoopTaskRunner(), persist_result=False, on_completion=[unwrap])
 def monitor(request: MonitorRequest) -> MonitorSummary:
     """Judge a sample of everything new in the log; with `follow`, also of what arrives later. No answer of the skill can fail it.
 
@@ -49,4 +49,4 @@ def monitor(request: MonitorRequest) -> MonitorSummary:
                 gate.wait_until_open()
                 judge(batch)
         summary = replace(session.summary(), flow_runs=(str(flow_run.id),), unrecorded=recording.lost)
-    return completed(summary.line, flow_result.observer.keep(summary))
+    return returned(summary.line, flow_result.observer.keep(summary))

@@ -13,6 +13,7 @@ import logging
 import threading
 from collections.abc import Callable, Collection, Coroutine, Iterable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, contextmanager
+from contextvars import ContextVar
 from functools import partial
 from itertools import groupby
 from typing import Any, Self, TypeVar, cast
@@ -296,19 +297,19 @@ def unwalked(value: T) -> T:
     return cast("T", quote(value))
 
 
-def completed(message: str, value: T) -> T:
-    """The state in which a flow ends well, typed as what the flow's caller gets, `value`; the message is for Prefect's UI."""
-    return cast("T", Completed(message=message, data=value))
-
-
 def returned(message: str, value: T) -> T:
-    """As `completed`, for a flow with the hook `unwrap`.
+    """The state in which a flow with the hook `unwrap` ends well, typed as what its caller gets, `value`; the message is for
+    Prefect's UI.
 
     Prefect looks for futures in what a flow returns, too: of a run of 100,000 items that takes longer than to land them.
     """
     _flow_run_log.addFilter(_is_not_about_unwrapping)  # one that is there already is not added again
-    return cast("T", completed(message, quote(value)))
+    _returned.set(value)
+    return cast("T", Completed(message=message, data=quote(value)))
 
+
+_returned: ContextVar[Any] = ContextVar("returned", default=None)
+"""What the flow that ends in this thread `returned`."""
 
 _flow_run_log = logging.getLogger("prefect.flow_runs")
 
@@ -319,7 +320,15 @@ def _is_not_about_unwrapping(record: logging.LogRecord) -> bool:
 
 
 def unwrap(flow: Flow[..., Any], flow_run: FlowRun, state: State[Any]) -> None:
-    """For `on_completion` of a flow: let its caller get what it `returned`."""
+    """For `on_completion` of a flow: let its caller get what it `returned`.
+
+    Where the API's answer to that state is lost, and it is asked again, it refuses a state that the flow run has already: Prefect
+    goes on with the one that the API has, which is without data.
+    """
     record: Any = state.data
-    if isinstance(getattr(record, "result", None), quote):
-        record.result = record.result.unwrap()
+    value = _returned.get()
+    _returned.set(None)
+    if record is None:
+        state.data = value
+    elif isinstance(getattr(record, "result", None), quote):
+        record.result = value

@@ -8,13 +8,14 @@ import threading
 import time
 from typing import Any
 
+import httpx
 import pytest
 from prefect import flow, task
 from prefect.client.schemas.objects import State
 from prefect.context import AsyncClientContext, FlowRunContext
 
 from eval_skills.engine.evaluation.retries import give_back_slot, take_slot
-from eval_skills.tasks.runner import EventLoopTaskRunner
+from eval_skills.tasks.runner import EventLoopTaskRunner, returned, unwrap
 from tests.tasks.gauge import Gauge, results, states, together
 
 pytestmark = pytest.mark.usefixtures("prefect_url")
@@ -174,3 +175,27 @@ def test_outside_its_context_it_says_so() -> None:
 
     with pytest.raises(RuntimeError, match="not started"):
         EventLoopTaskRunner().submit(work, {})
+
+
+def test_the_caller_gets_what_a_flow_returned_although_the_answer_to_its_last_state_is_lost(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The client asks again, and is refused a state that the flow run has already."""
+    lost = list[httpx.Response]()
+
+    def send(client: httpx.Client, request: httpx.Request, **options: Any) -> httpx.Response:
+        answer = sent(client, request, **options)
+        if lost or not request.url.path.endswith("/set_state") or b"COMPLETED" not in request.content:
+            return answer
+        lost.append(answer)
+        return httpx.Response(503, headers={"Retry-After": "0"}, request=request)
+
+    sent = httpx.Client.send
+    monkeypatch.setattr(httpx.Client, "send", send)
+
+    @flow(persist_result=False, on_completion=[unwrap])
+    def works() -> list[str]:
+        return returned("ended", ["the result"])
+
+    assert works() == ["the result"]
+    assert lost
