@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from json import JSONDecodeError
 from traceback import walk_tb
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -59,7 +60,8 @@ def loss_of(error: BaseException) -> str | None:
     """Why Prefect's API is gone, if that is why `error` was raised; what skills and judges do never is, nor what a user is told
     to do otherwise, such as to correct the address of a judge."""
     import httpx
-    from prefect.exceptions import ObjectNotFound
+    from prefect.exceptions import ObjectNotFound, PrefectHTTPStatusError
+    from pydantic import ValidationError
 
     if isinstance(error, UserError):
         return None
@@ -68,25 +70,34 @@ def loss_of(error: BaseException) -> str | None:
             return "it does not know the flow run any more"
         if isinstance(each, httpx.TimeoutException):
             return "it does not answer in time"
-        if isinstance(each, httpx.TransportError):
+        if isinstance(each, httpx.RequestError):
             return "connection refused" if "refused" in str(each) else str(each) or type(each).__name__
-        if isinstance(each, AssertionError) and _raised_by(each) == "prefect.client.base":
+        if isinstance(each, AssertionError) and _is_of_client(each):
             return "it does not answer any more"
+        if isinstance(each, JSONDecodeError | ValidationError) and _is_of_client(each):
+            return "its answer cannot be read"  # it is cut short, or a page of something between
         if isinstance(each, httpx.HTTPStatusError) and each.response.is_server_error:
             return f"HTTP {each.response.status_code}"
         if isinstance(each, httpx.HTTPStatusError) and each.response.status_code == 409 and _is_of_task_runs(each):
             return "it does not know the flow run any more"
+        if isinstance(each, PrefectHTTPStatusError) and each.response.status_code not in REFUSALS:
+            return f"HTTP {each.response.status_code}"  # of something between, or access that ended
     return None
 
 
-def _raised_by(error: BaseException) -> str | None:
-    """The module whose code raised `error`.
+REFUSALS = frozenset({400, 409, 422})
+"""How Prefect's API refuses what it should not have been asked: it is there."""
 
-    Prefect's client asserts that a request it no longer tries again has an answer or an error. One that waited for its next
-    attempt when retries were ended (`max_retries` of 0) has neither.
+
+def _is_of_client(error: BaseException) -> bool:
+    """Whether Prefect's client raised `error`, itself or where it read an answer, and not what it was called by.
+
+    It asserts that a request it no longer tries again has an answer or an error. One that waited for its next attempt when
+    retries were ended (`max_retries` of 0) has neither.
     """
-    frames = list(walk_tb(error.__traceback__))
-    return frames[-1][0].f_globals.get("__name__") if frames else None
+    modules = [str(frame.f_globals.get("__name__")) for frame, _ in walk_tb(error.__traceback__)]
+    inner = [name for name in modules if name.startswith(("prefect.", "eval_skills."))]
+    return bool(inner) and inner[-1].startswith("prefect.client.")
 
 
 def _is_of_task_runs(error: httpx.HTTPStatusError) -> bool:
