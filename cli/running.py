@@ -53,6 +53,9 @@ def call_recorded(
     """The summary of the flow of this name (of `eval_skills.flows`), with a Prefect API behind it that has recorded its runs.
 
     `meanwhile` is done while a private server starts: checks that need none. `around` makes the call; `what` is kept in any case.
+
+    Raises:
+        RunError: the API cannot be had, or was lost before anything had begun that could go on without it.
     """
     from eval_skills.cli.prefect_server.api_server import WITHOUT_TLS, apply, never_collected, prefect_api
     from eval_skills.cli.prefect_server.loss import Watch
@@ -78,13 +81,29 @@ def call_recorded(
 
         with served_by(server.url):
             begin(replace(current(), recorded=server.place, flow_run_pages=flow_run_pages(server)))
-            summary = around(lambda: flows.run_here(called, request, caller=caller, watched=watched))
+            with _lost_early():
+                summary = around(lambda: flows.run_here(called, request, caller=caller, watched=watched))
         begin(replace(current(), flow_run=caller.flow_run))
         with shown_while("waiting until Prefect has recorded every task run …"):
             is_recorded = not summary.flow_runs or server.wait_until_recorded(summary.flow_runs, summary.task_runs)
         if not is_recorded:
             current().remark(f"Prefect had not recorded every task run before its server stopped; {what} are safe")
     return summary
+
+
+@contextmanager
+def _lost_early() -> Iterator[None]:
+    """Say so where Prefect's API is lost before there is anything that could go on without it."""
+    from eval_skills.cli.prefect_server.loss import Unrecorded
+
+    try:
+        yield
+    except Unrecorded:
+        raise
+    except Exception as error:
+        if (reason := loss_of(error)) is None:
+            raise
+        raise RunError(f"the Prefect API was lost ({reason}); what is done is kept") from error
 
 
 NEEDED_BY_A_FLOW = (
@@ -344,7 +363,6 @@ def observed(call: Callable[[], Any], command: str, *, of_a_night: bool = False)
 
     Raises:
         Unrecorded: Prefect's API is gone; what is done is kept, and the rest can go on without it.
-        RunError: it is gone, and nothing has begun.
     """
     from eval_skills.cli.output.progress import LiveDisplay
     from eval_skills.cli.prefect_server.loss import Unrecorded
@@ -358,8 +376,6 @@ def observed(call: Callable[[], Any], command: str, *, of_a_night: bool = False)
         try:
             return call()
         except Exception as error:
-            if (reason := loss_of(error)) is None:
+            if (reason := loss_of(error)) is None or display.run_id is None:
                 raise
-            if display.run_id is None:
-                raise RunError(f"the Prefect API was lost ({reason}); what is done is kept") from error
             raise Unrecorded(display.run_id, reason, display.began, display.report_files) from error

@@ -7,9 +7,11 @@ import json
 import os
 import re
 import socket
+import threading
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -249,3 +251,30 @@ def test_what_it_follows_is_served_to_prometheus(place: Any, server_url: str) ->
         process.kill()
         _, _, err = process.output(timeout=60)
     assert "the gate is judged at the end: --follow only comes to one if --idle-stop SECONDS is given, too" in err
+
+
+class WithoutAccess(BaseHTTPRequestHandler):
+    """A Prefect API that is well, and lets nobody in."""
+
+    def do_GET(self) -> None:
+        self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        self.send_response(200 if self.path in {"/api/health", "/api/ready"} else 401)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    do_POST = do_GET  # noqa: N815 - the name that the server looks for
+
+    def log_message(self, *args: object) -> None:
+        """Nothing."""
+
+
+@pytest.mark.slow
+def test_a_server_that_is_lost_before_anything_is_judged_is_named(place: Any) -> None:
+    place.write("log.jsonl", LINE)
+    with ThreadingHTTPServer(("127.0.0.1", 0), WithoutAccess) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        place.environ["PREFECT_API_URL"] = f"http://127.0.0.1:{server.server_port}/api"
+        result = place.call("monitor", "log.jsonl")
+        server.shutdown()
+    assert result.code == 3
+    assert result.err.endswith("eval-skills: the Prefect API was lost (HTTP 401); what is done is kept\n")
