@@ -6,6 +6,7 @@ import sys
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from importlib import import_module
+from signal import raise_signal
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -50,7 +51,7 @@ def run_here(
     Raises:
         RunError: the flow run was cancelled in Prefect.
     """
-    from prefect.exceptions import Abort
+    from prefect.exceptions import Abort, TerminationSignal
     from prefect.settings import PREFECT_API_URL, temporary_settings
 
     from eval_skills.flows.lost_api import Result, flow_result, interruption_of, loss_of
@@ -66,6 +67,8 @@ def run_here(
             raise RunError(str(ended)) from None
         except Exception as error:
             if (interruption := interruption_of(error)) is not None:
+                if isinstance(interruption, TerminationSignal):
+                    raise_signal(interruption.signal)  # for whom it was sent to, as Prefect does where it could report it
                 raise interruption from None
             if kept.summary is None or (reason := loss_of(error)) is None:
                 raise

@@ -13,6 +13,7 @@ from eval_skills.engine.handover import Observed
 
 if TYPE_CHECKING:
     import httpx
+    from prefect.exceptions import TerminationSignal
 
 T = TypeVar("T")
 
@@ -105,6 +106,11 @@ def _is_of_task_runs(error: httpx.HTTPStatusError) -> bool:
     return error.request.url.path.rstrip("/").endswith("/task_runs")
 
 
-def interruption_of(error: BaseException) -> KeyboardInterrupt | None:
-    """The interruption that Prefect was reporting when `error` was raised, if so: without an API it cannot report it."""
-    return next((each for each in causes_of(error) if isinstance(each, KeyboardInterrupt)), None)
+def interruption_of(error: BaseException) -> KeyboardInterrupt | TerminationSignal | None:
+    """The interruption that Prefect was reporting when `error` was raised, if so: without an API it cannot report it.
+
+    While a flow runs, a SIGTERM is a signal of Prefect's own.
+    """
+    from prefect.exceptions import TerminationSignal
+
+    return next((each for each in causes_of(error) if isinstance(each, KeyboardInterrupt | TerminationSignal)), None)
