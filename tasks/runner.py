@@ -19,11 +19,13 @@ from itertools import groupby
 from typing import Any, Self, TypeVar, cast
 from uuid import uuid4
 
+import httpx
 from prefect.client.schemas.objects import FlowRun, RunInput, State
-from prefect.context import AsyncClientContext, FlowRunContext, tags
+from prefect.context import AsyncClientContext, FlowRunContext, SyncClientContext, tags
 from prefect.exceptions import Pause
 from prefect.flows import Flow
 from prefect.futures import PrefectConcurrentFuture, PrefectFuture
+from prefect.settings import PREFECT_CLIENT_MAX_RETRIES
 from prefect.states import Completed, exception_to_crashed_state
 from prefect.task_engine import run_task_async, run_task_sync
 from prefect.task_runners import TaskRunner
@@ -45,6 +47,9 @@ PART = 8
 
 WAIT_S = 0.5
 """How often it is asked, while nobody leaves the line, whether more may be submitted."""
+
+LONGEST_WAIT_S = 60
+"""How long a request to Prefect's API waits at most before it is made again."""
 
 PROGRESS_PERIOD_S = 1.0
 """How often something else is done while a task run is waited for."""
@@ -105,6 +110,9 @@ class EventLoopTaskRunner(TaskRunner[PrefectFuture[Any]]):
         self._thread = threading.Thread(target=_serve, args=(self._loop,), name="eval-skills-loop", daemon=True)
         self._thread.start()
         self._client = self._call(self._owner.hold(AsyncClientContext()))
+        self._client.client._client.event_hooks["response"].append(_bound_wait_async)
+        if (context := SyncClientContext.get()) is not None:  # that of the flow run
+            context.client._client.event_hooks["response"].append(bound_wait)
         return self
 
     def __exit__(self, *exc_info: Any) -> None:
@@ -274,6 +282,24 @@ class EventLoopTaskRunner(TaskRunner[PrefectFuture[Any]]):
 
     def _call(self, coroutine: Coroutine[Any, Any, T]) -> T:
         return asyncio.run_coroutine_threadsafe(coroutine, self._running_loop()).result()
+
+
+def bound_wait(answer: httpx.Response) -> None:
+    """Let Prefect's client wait for `LONGEST_WAIT_S` at most before it asks again, and not at all where it will not ask again.
+
+    It waits for as long as the API, or what stands before it, says (``Retry-After``), be it an hour, and that of its last answer,
+    too; and asks without an end while there is maintenance.
+    """
+    answer.headers.pop("Prefect-Maintenance", None)
+    said = answer.headers.get("Retry-After", "")
+    if not PREFECT_CLIENT_MAX_RETRIES.value():
+        answer.headers["Retry-After"] = "0"
+    elif said and not (said.isdecimal() and int(said) <= LONGEST_WAIT_S):
+        answer.headers["Retry-After"] = str(LONGEST_WAIT_S)
+
+
+async def _bound_wait_async(answer: httpx.Response) -> None:
+    bound_wait(answer)
 
 
 def _serve(loop: asyncio.AbstractEventLoop) -> None:

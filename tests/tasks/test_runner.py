@@ -12,7 +12,8 @@ import httpx
 import pytest
 from prefect import flow, task
 from prefect.client.schemas.objects import State
-from prefect.context import AsyncClientContext, FlowRunContext
+from prefect.context import AsyncClientContext, FlowRunContext, SyncClientContext
+from prefect.settings import PREFECT_CLIENT_MAX_RETRIES, temporary_settings
 
 from eval_skills.engine.evaluation.retries import give_back_slot, take_slot
 from eval_skills.tasks.runner import EventLoopTaskRunner, returned, unwrap
@@ -199,3 +200,27 @@ def test_the_caller_gets_what_a_flow_returned_although_the_answer_to_its_last_st
 
     assert works() == ["the result"]
     assert lost
+
+
+@pytest.mark.parametrize(
+    ("said", "retries", "waits"),
+    [
+        pytest.param("30", 5, "30", id="as-long-as-it-says"),
+        pytest.param("3600", 5, "60", id="no-longer-than-a-minute"),
+        pytest.param("Wed, 21 Oct 2099 07:28:00 GMT", 5, "60", id="until-a-date"),
+        pytest.param("3600", 0, "0", id="when-nothing-is-tried-again"),
+    ],
+)
+def test_a_flow_waits_for_its_api_at_most_a_minute_at_a_time(said: str, retries: int, waits: str) -> None:
+    answer = httpx.Response(503, headers={"Retry-After": said, "Prefect-Maintenance": "true"})
+
+    @flow(task_runner=EventLoopTaskRunner(), persist_result=False)
+    def asks() -> None:
+        context = SyncClientContext.get()
+        assert context is not None
+        with temporary_settings({PREFECT_CLIENT_MAX_RETRIES: retries}):
+            for hook in context.client._client.event_hooks["response"]:
+                hook(answer)
+
+    asks()
+    assert dict(answer.headers) == {"retry-after": waits}
