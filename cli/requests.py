@@ -66,12 +66,13 @@ def request_options(
     config = current().config(flags)
     values = {name: getattr(config, name) for name in Config.model_fields}
     if resuming:
-        kept = {*always} - {name for name, key in _OF_THE_GATE.items() if name not in flags and not _is_configured(key)}
+        kept = {*always} - {name for name, key in _OF_THE_GATE.items() if name not in flags and not is_configured(key)}
         values = {name: value for name, value in values.items() if name in typed(flags) or name in kept}
     return {**values, **once}
 
 
-def _is_configured(key: str) -> bool:
+def is_configured(key: str) -> bool:
+    """Whether a layer of the configuration says anything of a key of its top level."""
     return not current().is_silent and current().layers({}).said((key,)) is not None
 
 

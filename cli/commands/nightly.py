@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
@@ -12,19 +12,19 @@ from eval_skills.cli.configuration import Mark
 from eval_skills.cli.context import GATE_FAILED, UNFINISHED, current, print_json
 from eval_skills.cli.options import COMPARED, EVALUATED, HOW, RESULTS, Results, decimal, option, whole
 from eval_skills.cli.prefect_server.loss import Unrecorded
-from eval_skills.cli.requests import configured_options, flags_of, request_of
+from eval_skills.cli.requests import configured_options, flags_of, is_configured, request_of
 from eval_skills.cli.running import call_recorded, make_store, observed
 from eval_skills.core.config.options import FlowOptions
+from eval_skills.core.config.values import NightFailOn
 from eval_skills.core.errors import UsageError, UserError
 from eval_skills.core.text import plural
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from eval_skills.engine.nightly.request import NightlyRequest
+    from eval_skills.engine.nightly.request import NightGate, NightlyRequest
     from eval_skills.engine.nightly.summary import NightEffect, NightSummary, SuiteOutcome
 
-FailOn = Literal["regressed", "not-proven"]
 OF_THE_SUITE = frozenset({"format", "output_dir", "benchmark", "store", "fail_fast"})
 """Keys of the configuration that suites do not take over: the request has them, or no report files are written unless asked."""
 
@@ -46,7 +46,7 @@ def nightly_command(
         Parameter(group=RESULTS, converter=whole, help="Delete items older than N days; reports stay [default: keep all]"),
     ] = None,
     fail_on: Annotated[
-        FailOn | None,
+        NightFailOn | None,
         Parameter(
             group=RESULTS,
             help="What exits 1: a skill that regressed, as with --exit-on-fail; or also one that is not proven to have lost less "
@@ -93,35 +93,46 @@ def nightly_command(
 
     Example: eval-skills nightly --suites suites.yaml --resume latest
     """
-    from eval_skills.engine.nightly.request import NightlyRequest
+    from eval_skills.core.store import Store
+    from eval_skills.engine.nightly.interruption import GATE, gate_of_night
+    from eval_skills.engine.nightly.request import NightGate, NightlyRequest
 
-    tolerated = _tolerated(fail_on, margin)
+    _check_margin(fail_on, margin)
     own = flags_of(suites=suites, baseline=baseline, confirm_runs=confirm_runs, keep_days=keep_days, resume=resume)
     options = configured_options(FlowOptions, {}, without=OF_THE_SUITE)
     config = current().config(flags_of(store=store, exit_on_fail=exit_on_fail))
-    request = request_of(NightlyRequest, {**own, "store": config.store, "options": options})
+    gate = NightGate(exit_on_fail=config.exit_on_fail, fail_on=fail_on, margin=margin)
+    is_said = exit_on_fail is not None or fail_on is not None or is_configured("exitOnFail")
+    provenance = {GATE: gate.to_json()} if is_said else {}
+    request = request_of(NightlyRequest, {**own, "store": config.store, "options": options, "provenance": provenance})
     summary, lost = _night(request, f"nightly --suites {quote(str(suites))}")
-    unproven = [] if tolerated is None else summary.unproven(tolerated)
+    if resume and not is_said:
+        gate = gate_of_night(Store(summary.store), summary.night_id)
+    unproven = [] if (tolerated := _tolerated(gate)) is None else summary.unproven(tolerated)
     passed = summary.gate_passed and not unproven
-    gate = config.exit_on_fail or fail_on is not None
-    _show(summary, passed=passed if gate else None, unproven=unproven)
+    _show(summary, passed=passed if gate.is_asked else None, unproven=unproven)
     if (missing := _missing_in_prefect(summary, lost)) is not None:
         current().remark(missing, style="red")
         return UNFINISHED
-    if gate and not passed:
+    if gate.is_asked and not passed:
         return GATE_FAILED
     return UNFINISHED if summary.nothing_ran else 0
 
 
-def _tolerated(fail_on: FailOn | None, margin: float | None) -> float | None:
-    """The loss that `--fail-on not-proven` tolerates; None without it."""
-    from eval_skills.core.diff.gate import NON_INFERIORITY_MARGIN
-
+def _check_margin(fail_on: NightFailOn | None, margin: float | None) -> None:
     if margin is not None and fail_on != "not-proven":
         raise UsageError("--margin is what --fail-on not-proven tolerates; give both, or neither")
     if margin is not None and not 0 <= margin <= 1:
         raise UsageError(f"--margin: give a share from 0 to 1, as 0.02 for 2 percentage points; got {margin:g}")
-    return (NON_INFERIORITY_MARGIN if margin is None else margin) if fail_on == "not-proven" else None
+
+
+def _tolerated(gate: NightGate) -> float | None:
+    """The loss that `--fail-on not-proven` tolerates; None without it."""
+    from eval_skills.core.diff.gate import NON_INFERIORITY_MARGIN
+
+    if gate.fail_on != "not-proven":
+        return None
+    return NON_INFERIORITY_MARGIN if gate.margin is None else gate.margin
 
 
 def _night(request: NightlyRequest, again: str) -> tuple[NightSummary, Unrecorded | None]:

@@ -59,6 +59,9 @@ SandboxMb = Annotated[int, Field(gt=0, le=2**30)]
 
 SANDBOX_PROCESSES, SANDBOX_MB = 1024, 1024
 
+NightFailOn = Literal["regressed", "not-proven"]
+"""What fails a night for its caller."""
+
 BackfillMode = Literal["recompute", "rescore", "replay"]
 BackfillEvery = Literal["day", "week", "run", "tag"]
 """What a period of a backfill is."""

@@ -10,13 +10,21 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from eval_skills.core.documents.loading import validate
 from eval_skills.core.errors import UsageError
 from eval_skills.core.store import Manifest, Store, begins_run_id, is_run_id, new_run_id, started_at
 from eval_skills.core.store.files import RunLock, once_free
 from eval_skills.core.store.missing import nights_put_aside
 from eval_skills.engine.evaluation.resume import wait_for_writer
+from eval_skills.engine.nightly.request import NightGate
 from eval_skills.engine.stored_runs.run_ids import LATEST, only_one
 from eval_skills.reporting.stopping import resume_night_words
+
+ASKED = "asked"
+"""Where the provenance of a night's runs has what its caller asked beside the file of suites, the gate included."""
+
+GATE = "gate"
+"""Where that has the gate."""
 
 FLOW_RUN = "flowRun"
 """Where the provenance of a night's runs has the flow run of the night."""
@@ -147,6 +155,20 @@ def night_begun_by(flow_run_id: str, store: Store, since: datetime) -> str | Non
         once_free(partial(night_lock, store, night)).release()
     recorded = recorded_nights(store)
     return next((str(night) for _, night in own if night not in recorded), None)
+
+
+def asked_of_night(store: Store, night_id: str) -> dict[str, Any]:
+    """What was asked of a night when the youngest of its runs began; empty where nothing was, or an earlier version began it."""
+    return next((dict(manifest.provenance.get(ASKED, {})) for _, manifest in _runs_of(store, night_id)), {})
+
+
+def gate_of_night(store: Store, night_id: str) -> NightGate:
+    """The gate that a night was begun with; one that nothing fails where there was none.
+
+    Raises:
+        InputError: what its run's manifest says of it cannot be read.
+    """
+    return validate(NightGate, asked_of_night(store, night_id).get(GATE, {}))
 
 
 def has_begun(store: Store, night_id: str) -> bool:

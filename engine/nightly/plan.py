@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from eval_skills.core.documents.loading import validate
 from eval_skills.core.errors import UsageError
 from eval_skills.core.models import SkillCompletionReport
 from eval_skills.core.store import Store, is_run_id, new_run_id
 from eval_skills.engine.definition.request import EvaluateRequest, check_writable
 from eval_skills.engine.nightly.history import SuiteHistory, suite_history
 from eval_skills.engine.nightly.interruption import (
+    ASKED,
     FLOW_RUN,
     BegunRuns,
     SuitesAsked,
+    asked_of_night,
     begun_runs,
     has_begun,
     interrupted_night,
@@ -100,9 +104,25 @@ class NightPlan:
         """The whole path of the file of suites, as the runs of its nights have it."""
         return str(Path(self.request.suites).resolve())
 
-    def _provenance(self, suite: Suite) -> dict[str, str]:
+    def _provenance(self, suite: Suite) -> dict[str, Any]:
         of_a_flow_run = {} if self.flow_run_id is None else {FLOW_RUN: self.flow_run_id}
-        return {"suite": suite.name, "suites": self.file, "night": self.night_id, **of_a_flow_run}
+        said = self.request.model_fields_set & _KEPT
+        asked = {**self.request.provenance, **self.request.model_dump(mode="json", by_alias=True, include=said)}
+        of_the_caller = {ASKED: asked} if asked else {}
+        return {"suite": suite.name, "suites": self.file, "night": self.night_id, **of_a_flow_run, **of_the_caller}
+
+
+_KEPT = {"baseline", "confirm_runs", "keep_days"}
+"""Options of a night that a resume keeps."""
+
+
+def _as_begun(request: NightlyRequest, asked: Mapping[str, Any]) -> NightlyRequest:
+    """The request of a resumed night, of which this was `asked` when it began, and still is where the call does not say it."""
+    keys = {NightlyRequest.model_fields[name].alias or name for name in _KEPT}
+    kept = validate(NightlyRequest, {"suites": request.suites, **{key: asked[key] for key in keys & asked.keys()}})
+    unsaid = (kept.model_fields_set & _KEPT) - request.model_fields_set
+    provenance = {**{key: value for key, value in asked.items() if key not in keys}, **request.provenance}
+    return request.model_copy(update={**{name: getattr(kept, name) for name in unsaid}, "provenance": provenance})
 
 
 def resuming(run_id: str | None) -> dict[str, Any]:
@@ -120,7 +140,8 @@ def plan_night(request: NightlyRequest, flow_run_id: str | None = None, since: d
             An error in a single suite is found when it runs, and does not stop the others.
     """
     store = Store(request.store if "://" in request.store else str(Path(request.store).resolve()))
-    request = request.model_copy(update={"baseline": _whole_id(store, request.baseline)})
+    if request.baseline is not None:
+        request = request.model_copy(update={"baseline": _whole_id(store, request.baseline)})
     suites = [
         suite.model_copy(update={"baseline": _whole_id(store, suite.baseline)}) for suite in load_suites(Path(request.suites))
     ]
@@ -131,6 +152,8 @@ def plan_night(request: NightlyRequest, flow_run_id: str | None = None, since: d
         resumed = interrupted_night(store, request.resume, asked)
     elif flow_run_id is not None and since is not None:
         resumed = night_begun_by(flow_run_id, store, since)
+    if resumed is not None:
+        request = _as_begun(request, asked_of_night(store, resumed))
     night_id = resumed or new_run_id()
     begun = BegunRuns() if resumed is None else begun_runs(store, resumed)
     for baseline in (request.baseline, *(suite.baseline for suite in suites)):

@@ -10,13 +10,27 @@ from pydantic import Field, ValidationInfo, ValidatorFunctionWrapHandler, field_
 from pydantic_core import PydanticKnownError
 
 from eval_skills.core.config.options import FlowOptions
+from eval_skills.core.config.values import NightFailOn
 from eval_skills.core.documents.loading import read_document, validate
 from eval_skills.core.models import Model
-from eval_skills.core.models.base import Identifier, Text
+from eval_skills.core.models.base import Identifier, Rate, Text
 from eval_skills.core.models.form import Form
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.skill_effect.request import SkillEffectSuite
 from eval_skills.engine.stored_runs.run_ids import names_run
+
+
+class NightGate(Model):
+    """What fails a night for its caller; `margin` is the loss that `fail_on` not-proven tolerates."""
+
+    exit_on_fail: bool = False
+    fail_on: NightFailOn | None = None
+    margin: Rate | None = None
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether anything fails it."""
+        return self.exit_on_fail or self.fail_on is not None
 
 
 class NightlyRequest(Form):
@@ -60,6 +74,9 @@ class NightlyRequest(Form):
         title="Options of all suites",
         default_factory=lambda: FlowOptions(),
         description="What holds for suites that say nothing else in their options",
+    )
+    provenance: dict[str, Any] = Field(
+        default_factory=dict, description="What the caller holds the night to, for the manifests of its runs; JSON data"
     )
 
 

@@ -15,6 +15,10 @@ import eval_skills.cli.commands.nightly as command
 from eval_skills.cli.prefect_server.loss import Unrecorded
 from eval_skills.core.errors import RunError
 from eval_skills.core.store import Store, prune_items
+from eval_skills.engine.evaluation.in_process import evaluate_in_process
+from eval_skills.engine.evaluation.plan import make_plan
+from eval_skills.engine.nightly.plan import plan_night
+from eval_skills.engine.nightly.request import NightlyRequest
 from eval_skills.engine.nightly.summary import NightSummary, SuiteOutcome
 from tests.cli.conftest import Place, leave_run
 from tests.tables import each_row
@@ -149,6 +153,26 @@ def test_a_regression_is_gated_told_as_an_event_and_old_items_go(served: Place, 
     quiet = served.call("nightly", "--suites", path, "--json")
     assert quiet.code == 0, quiet.err
     assert quiet.json["suites"][0]["skills"][0]["since"] == told.payload["night"]
+
+
+@pytest.mark.slow
+def test_a_night_that_goes_on_is_held_to_the_gate_that_it_began_with(served: Place) -> None:
+    path = suites(served)
+    assert served.call("nightly", "--suites", path).code == 0
+    served.write("skills/calculator/skill.py", WRONG)
+    store = str(served.folder / "eval-store")
+
+    def begin_night() -> None:
+        request = NightlyRequest(suites=path, store=store, provenance={"gate": {"exitOnFail": True}})
+        plan = plan_night(request)
+        evaluate_in_process(make_plan(plan.evaluation(plan.suites[0])))
+
+    begin_night()
+    resumed = served.call("nightly", "--suites", path, "--resume", "latest")
+    assert (resumed.code, "gate failed: " in resumed.out) == (1, True), resumed.err
+    begin_night()
+    without = served.call("nightly", "--suites", path, "--resume", "latest", "--exit-on-fail=false")
+    assert (without.code, "gate failed: " in without.out) == (0, False), without.err
 
 
 @pytest.mark.slow

@@ -11,6 +11,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from time import sleep
+from typing import Any
 
 import pytest
 
@@ -24,12 +25,13 @@ from eval_skills.engine.nightly.interruption import (
     FLOW_RUN,
     SuitesAsked,
     begun_runs,
+    gate_of_night,
     held,
     interrupted_night,
     night_begun_by,
 )
 from eval_skills.engine.nightly.plan import NightPlan, plan_night
-from eval_skills.engine.nightly.request import NightlyRequest
+from eval_skills.engine.nightly.request import NightGate, NightlyRequest
 from eval_skills.engine.nightly.summary import NightSummary, SuiteOutcome
 from eval_skills.reporting.stopping import going_on_words
 from tests.engine.evaluations import MakePlan
@@ -117,6 +119,26 @@ def test_a_night_is_not_continued_with_a_run_of_its_own_as_baseline(store: Store
         plan_night(request)
     file.write_text(json.dumps({"suites": [suite | {"baseline": earlier}]}))
     assert plan_night(request.model_copy(update={"baseline": None})).night_id == SECOND
+
+
+def test_what_was_asked_of_a_night_holds_for_the_rest_of_it_unless_the_call_says_otherwise(store: Store, tmp_path: Path) -> None:
+    run_id, earlier = SECOND.replace("T000000Z", "T000030Z"), FIRST.replace("T000000Z", "T000030Z")
+    file = tmp_path / "suites.json"
+    file.write_text(json.dumps({"suites": [{"name": "s", "skills": ["x"], "benchmark": "b"}]}))
+    asked: dict[str, Any] = {"suites": str(file), "store": store.path}
+    gate = {"exitOnFail": False, "failOn": "not-proven", "margin": 0.05}
+    begun = plan_night(NightlyRequest(**asked, baseline=earlier, confirm_runs=9, provenance={"gate": gate}))
+    about = begun.evaluation(begun.suites[0]).provenance
+    manifest = store.manifest(run_id)
+    provenance = manifest.provenance | {"asked": about["asked"]}
+    write_manifest(store.run_folder(run_id), manifest.model_copy(update={"provenance": provenance}))
+    assert gate_of_night(store, SECOND) == NightGate(fail_on="not-proven", margin=0.05)
+    assert not gate_of_night(store, FIRST).is_asked
+    kept = plan_night(NightlyRequest(**asked, resume=SECOND)).request
+    assert (kept.baseline, kept.confirm_runs, kept.keep_days) == (earlier, 9, None)
+    assert kept.provenance == {"gate": gate}
+    said = plan_night(NightlyRequest(**asked, resume=SECOND, confirm_runs=3, provenance={"gate": {}})).request
+    assert (said.baseline, said.confirm_runs, said.provenance) == (earlier, 3, {"gate": {}})
 
 
 def test_what_fits_several_nights_or_none_is_refused(store: Store) -> None:
