@@ -30,7 +30,14 @@ from eval_skills.engine.evaluation.resume import rest_of
 from eval_skills.engine.evaluation.rounds import ItemBatch, Ran, Rounds, batches_of
 from eval_skills.engine.evaluation.session import RunRef, RunSession, journal_of
 from eval_skills.engine.evaluation.spending import record_stop
-from eval_skills.engine.evaluation.summary import RunSummary, context_of, partial_reports, summary_of, with_duration
+from eval_skills.engine.evaluation.summary import (
+    RunSummary,
+    context_of,
+    partial_reports,
+    summary_of,
+    with_duration,
+    writing_reports,
+)
 from eval_skills.engine.skill_effect.experiment import Experiment, effect_of_reports, experiment_in
 from eval_skills.reporting.writing import write_rendered
 from eval_skills.tasks.evaluation import (
@@ -117,7 +124,8 @@ def write_reports(summary: RunSummary, formats: list[str], folder: Path) -> RunS
     rendered = render_report.map(
         distinct, reports=unmapped(unwalked(summary.reports)), context=unmapped(unwalked(context))
     ).result()
-    files = write_rendered(dict(zip(distinct, rendered, strict=True)), folder, context)
+    with writing_reports(summary, distinct):
+        files = write_rendered(dict(zip(distinct, rendered, strict=True)), folder, context)
     if not summary.is_partial:
         observed_runs.observer.reported(files)
     publish_artifacts(unwalked(summary.reports), unwalked(context), summary.benchmark.id)

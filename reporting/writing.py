@@ -50,6 +50,9 @@ class Pieces:
         return self._make()
 
 
+ELSEWHERE = "; name another output folder"
+"""What to do where reports cannot be written."""
+
 Content = str | bytes | Pieces
 """What a report file holds."""
 
@@ -143,7 +146,7 @@ def write_rendered(contents: Mapping[str, Content], output_dir: Path | str, cont
                 write_pieces(path, content, mode=openness(folder))
             return list(paths)
     except OSError as error:
-        raise UsageError(f"{folder}: reports cannot be written here: {error.strerror}; name another output folder") from None
+        raise UsageError(f"{folder}: reports cannot be written here: {error.strerror}{ELSEWHERE}") from None
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from eval_skills.engine.discovery import FoundSkills, matching_skills
 from eval_skills.engine.evaluation.in_process import evaluate_in_process
 from eval_skills.engine.evaluation.observer import observed_runs
 from eval_skills.engine.evaluation.resume import continuing, resumed_plan
-from eval_skills.engine.evaluation.summary import RunSummary, context_of, selected_words
+from eval_skills.engine.evaluation.summary import RunSummary, context_of, selected_words, writing_reports
 from eval_skills.engine.stored_runs.candidates import DEFAULT_MIN_COMPLETION, adjusted_strategy, chosen_strategy
 from eval_skills.reporting.writing import write_reports
 
@@ -124,6 +124,7 @@ def finish_without_prefect(
     if request.format:
         context, formats = context_of(summary), list(dict.fromkeys(request.format))
         observed_runs.observer.reporting(formats)
-        files = write_reports(summary.reports, formats, request.output_dir, context)
+        with writing_reports(summary, formats):
+            files = write_reports(summary.reports, formats, request.output_dir, context)
         summary = replace(summary, report_files=files)
     return summary

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from eval_skills.core.errors import RunError, UsageError
 from eval_skills.core.models import Benchmark, Skill, SkillCompletionReport
 from eval_skills.core.models.report import MAX_DETAILED_ITEMS
 from eval_skills.core.selection import RankedSkill
@@ -39,8 +41,9 @@ from eval_skills.engine.stored_runs.reports import (
 from eval_skills.reporting import numbers
 from eval_skills.reporting.context import ReportContext
 from eval_skills.reporting.lines import unknown_calls
-from eval_skills.reporting.stopping import stop_words
+from eval_skills.reporting.stopping import of_store, stop_words
 from eval_skills.reporting.summary import count_run, summary_line
+from eval_skills.reporting.writing import ELSEWHERE
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -307,6 +310,21 @@ def partial_reports(plan: RunPlan) -> list[SkillCompletionReport]:
 
 def _with_judge_figures(plan: RunPlan, reports: list[SkillCompletionReport], items: pd.DataFrame) -> list[SkillCompletionReport]:
     return reports if judges_of(plan.scorings) is None else add_judge_figures(reports, items, plan.scorings, plan.store)
+
+
+@contextmanager
+def writing_reports(summary: RunSummary, formats: Sequence[str]) -> Iterator[None]:
+    """Write the reports of a run inside.
+
+    Raises:
+        RunError: they cannot be written; it says how to write them elsewhere, as the run itself is kept.
+    """
+    try:
+        yield
+    except UsageError as error:
+        again = f"eval-skills report convert --input {summary.run_id} --format {' '.join(formats)} --output FOLDER/"
+        kept = f"run {summary.run_id} is kept; write them elsewhere with: {again}{of_store(summary.store)}"
+        raise RunError(f"{str(error).removesuffix(ELSEWHERE)}; {kept}") from None
 
 
 def context_of(summary: RunSummary) -> ReportContext:

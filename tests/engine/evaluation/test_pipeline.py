@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Callable
 from pathlib import Path
 from time import monotonic
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from eval_skills.core.errors import RunError
 from eval_skills.core.store import write_manifest
 from eval_skills.engine.definition.request import EvaluateRequest, PipelineRequest
 from eval_skills.engine.discovery import FoundSkills
@@ -149,6 +151,30 @@ def test_a_stored_run_is_judged_by_the_gate_of_the_call_that_went_on_with_it_las
     assert shown_after(exit_on_fail=True, min_completion=0.9) == 0.9, "although nothing was left to ask"
     assert shown_after() == 0.9, "a call that says nothing of it"
     assert shown_after(exit_on_fail=False) is None
+
+
+def test_a_run_whose_reports_cannot_be_written_is_kept_and_named(
+    tmp_path: Path, make_plan_of: MakePlan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = make_plan_of("ok")
+    plan.write_manifest(manifest_of(plan))
+    store, folder, replace = plan.request.store, tmp_path / "reports", Path.replace
+
+    def full(path: Path, target: Path) -> Path:
+        if target.parent == folder:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return replace(path, target)
+
+    monkeypatch.setattr(Path, "replace", full)
+    again = f"eval-skills report convert --input {plan.run_id} --format json csv --output FOLDER/ --store {store}"
+    request = EvaluateRequest(skills=["s"], tasks=plan.request.tasks, store=store, format=["json", "csv"], output_dir=str(folder))
+    with pytest.raises(RunError) as raised:
+        finish_without_prefect(request, plan.run_id)
+    assert str(raised.value) == (
+        f"{folder}: reports cannot be written here: No space left on device; run {plan.run_id} is kept; "
+        f"write them elsewhere with: {again}"
+    )
+    assert len(read_source(plan.run_id, store).reports) == 1
 
 
 @pytest.mark.slow
