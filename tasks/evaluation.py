@@ -88,15 +88,18 @@ async def evaluate_item(item: Item, run: RunRef, retries: int = 0) -> State[Any]
 
 @task(task_run_name="{batch}", persist_result=False, cache_policy=NO_CACHE)
 async def evaluate_batch(batch: ItemBatch, run: RunRef, retries: int = 0) -> State[Any]:
-    """Evaluate the items of a batch one after the other, each with its own retries."""
+    """Evaluate the items of a batch one after the other, each with its own retries; those whose service is waited for at last."""
     session, task_run_id = RunSession.of(run), str(_current_task_run().id)
     counts: Counter[str] = Counter()
-    while left := batch.items[counts.total() :]:
+    left: Sequence[Item] = batch.items
+    while left:
         if session.stopped:
             return Cancelled(message=NOT_STARTED)
+        left = session.by_turn(left)
         if not (results := await final_results(session, left, retries, task_run_id)):
             return Cancelled(message=NOT_STARTED)
         counts.update(result.status for result in results)
+        left = left[len(results) :]
     message = ", ".join(f"{count} {status}" for status, count in sorted(counts.items()))
     failed = counts["error"] + counts["timeout"]
     return Failed(name="Some errors", message=message) if failed else Completed(name="Finished", message=message)

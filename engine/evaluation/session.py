@@ -188,6 +188,10 @@ class RunSession:
         """Whether the service of `item` is waited for, and items of other skills need not wait as well."""
         return len(self.plan.skills) > 1 and self._earliest(item) > monotonic()
 
+    def by_turn(self, items: Sequence[Item]) -> Sequence[Item]:
+        """The items with those last whose service is waited for, else in their order; the same where the first need not wait."""
+        return sorted(items, key=self.lets_others_go_first) if self.lets_others_go_first(items[0]) else items
+
     def _earliest(self, item: Item) -> float:
         return max(self._not_before.get(item, 0.0), self._held_until.get(item.skill, 0.0))
 

@@ -174,7 +174,7 @@ class TestRetryAfter:
         first, second = server.times_of("later")
         assert second - first >= 2  # the delay of our own is 1.25 s at most
         assert [when for _, when in server.calls if first < when < first + 2] == []
-        assert [when for _, when in other.calls if first < when < second]
+        assert [when for _, when in other.calls if first < when < first + 1.9], "not when both are asked again"
         items = Store(request.store).items(run_id=summary.run_id).set_index(["skill_id", "task_id"])
         assert set(items["status"]) == {"pass"}
         assert [attempt["error_kind"] for attempt in items["attempts"]["web", "later"]] == [None]
