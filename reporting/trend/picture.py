@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from eval_skills.core.errors import UsageError
 from eval_skills.core.trend.trend import Trend, TrendPoint
 from eval_skills.reporting.escape import visible_line
-from eval_skills.reporting.trend.series import SHARES, Annotations, Series, trend_series
+from eval_skills.reporting.trend.series import SHARES, Annotations, Series, trend_series, unit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -145,7 +145,8 @@ def _dress(axes: Axes, series: Series, metric: str, shown: Shown) -> None:
     low, high = min(_days(series.points)), max(_days(series.points))
     room = (high - low) * 0.04 or 1 / 24
     axes.set_xlim(low - room, high + room)
-    axes.set_ylim(0, 1.02 if metric in SHARES else None)
+    lowest, highest = axes.get_ylim()
+    axes.set_ylim(min(lowest, 0) if unit(metric) == "difference" else 0, 1.02 if metric in SHARES else max(highest, 0))
     axes.grid(color="#dbe0e6", linewidth=0.7)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)

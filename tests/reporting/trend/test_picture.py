@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 import sys
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -66,6 +67,20 @@ def test_it_draws_the_points_the_intervals_and_the_marks() -> None:
     moved = picture({"sums": points(0.5, 0.9)})
     assert len({bare, banded, marked, moved}) == 4
     assert picture({"sums": points(0.5, 0.7)}) == banded
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("values", [pytest.param((-0.4, -0.2), id="harm"), pytest.param((-0.4, 0.3), id="both-signs")])
+def test_an_effect_below_zero_is_within_the_picture(values: tuple[float, ...]) -> None:
+    from matplotlib.figure import Figure
+
+    figure = Figure()
+    bare = [replace(each, value=value) for each, value in zip(points(None, None), values, strict=True)]
+    _draw(figure, trend_series({"sums": bare}, None), "adder", "effect", shown("effect"))
+    low, high = figure.axes[0].get_ylim()
+    assert low < min(values)
+    assert high > max(values)
+    assert high >= 0
 
 
 @pytest.mark.slow
