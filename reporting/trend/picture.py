@@ -90,7 +90,8 @@ def _draw_series(axes: Axes, series: Series) -> None:
         colour, shape = COLOURS[number % len(COLOURS)], SHAPES[number % len(SHAPES)]
         points = [point for point in series.points if point.skill_version == version]
         moments, values = _placed(points)
-        axes.plot(moments, values, color=colour, marker=shape, markersize=5, linewidth=1.6, label=_label(version), zorder=3)
+        strokes = axes.plot(moments, values, color=colour, marker=shape, markersize=5, linewidth=1.6, clip_on=False, zorder=3)
+        strokes[0].set_label(_label(version))
         lower, upper = _bounds(points)
         axes.fill_between(moments, lower, upper, color=colour, alpha=0.14, linewidth=0, zorder=1)
         axes.vlines(moments, lower, upper, color=colour, alpha=0.5, linewidth=1.2, zorder=2)

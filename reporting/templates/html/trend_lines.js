@@ -27,7 +27,8 @@ function versionDatasets(series, version, index) {
 function looks(ink, index) {
   const pointStyle = SHAPES[index % SHAPES.length];
   const pointRadius = SIZE[pointStyle];
-  return { borderColor: ink, backgroundColor: ink, borderWidth: 2, pointStyle, pointRadius, pointHoverRadius: pointRadius + 3 };
+  const pointHoverRadius = pointRadius + 3;
+  return { borderColor: ink, backgroundColor: ink, borderWidth: 2, pointStyle, pointRadius, pointHoverRadius, clip: false };
 }
 
 const placed = (points, name) => points.map((point) => ({ x: point.timestamp, y: point[name], point }));

@@ -78,6 +78,16 @@ def test_points_stand_where_their_runs_stand_in_time(page: Any, trend: Path) -> 
     assert [round(step / steps[0]) for step in steps] == [1, 1, 7, 1]
 
 
+def test_a_point_at_the_end_of_the_scale_is_drawn_whole(page: Any, tmp_path: Path) -> None:
+    page.open(written(tmp_path, {"sums": [point(0, 0.0, interval=None), point(1, 1.0, interval=None)]}))
+    inked = (
+        "((chart) => chart.getDatasetMeta(0).data.map(({x, y}) => [-3, 3].map((off) => [...chart.ctx.getImageData("
+        "x * devicePixelRatio, (y + off) * devicePixelRatio, 1, 1).data].join()))"
+        f".map(([above, below]) => above === below))({CHART})"
+    )
+    assert page.value(inked) == [True, True]
+
+
 def test_versions_have_lines_of_their_own_with_a_band_and_a_gap_where_nothing_is_known(page: Any, trend: Path) -> None:
     page.open(trend)
     lines = page.value(f"(({{data}}) => {MEASURED}.map((each) => [each.label, each.data.map(({{y}}) => y)]))({CHART})")

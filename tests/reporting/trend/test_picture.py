@@ -84,6 +84,15 @@ def test_an_effect_below_zero_is_within_the_picture(values: tuple[float, ...]) -
 
 
 @pytest.mark.slow
+def test_a_point_at_the_edge_is_drawn_whole() -> None:
+    from matplotlib.figure import Figure
+
+    figure = Figure()
+    _draw(figure, trend_series({"sums": points(0.0, 1.0)}, None), "adder", "completionRate", shown("completionRate"))
+    assert [line.get_clip_on() for line in figure.axes[0].lines] == [False]
+
+
+@pytest.mark.slow
 def test_only_a_picture_of_nothing_says_that_there_is_nothing() -> None:
     from matplotlib.figure import Figure
 
