@@ -147,7 +147,7 @@ def _show_line(benchmark: str, points: list[TrendPoint], skill: str, metric: str
 
     show = shown(metric)
     seen = points[-current().out().width :]
-    values = [point.value for point in seen]
+    values = [point.whole_value for point in seen]
     if metric == "effect":  # from -1 to 1, so that no effect is in the middle
         values = [None if value is None else (value + 1) / 2 for value in values]
     line = sparkline(values, top=1.0 if metric in SHARES or metric == "effect" else None)

@@ -135,7 +135,7 @@ def _point(point: TrendPoint, shown: Shown, run_page: Callable[[str], str] | Non
         "timestamp": round(point.timestamp.timestamp() * 1000),
         "run": visible(point.run_id),
         "version": visible(point.skill_version),
-        "value": point.value,
+        "value": point.whole_value,
         "shown": visible(value_text(point, shown)),
         "lower": bounds and bounds.lower,
         "upper": bounds and bounds.upper,

@@ -98,7 +98,7 @@ def _draw_series(axes: Axes, series: Series) -> None:
 
 
 def _placed(points: Sequence[TrendPoint]) -> tuple[list[float], list[float]]:
-    return _days(points), [_GAP if point.value is None else point.value for point in points]
+    return _days(points), [_GAP if point.whole_value is None else point.whole_value for point in points]
 
 
 def _bounds(points: Sequence[TrendPoint]) -> tuple[list[float], list[float]]:

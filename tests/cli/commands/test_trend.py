@@ -56,6 +56,14 @@ def test_p57_each_metric_is_read_back_from_the_store(run_here: Run, metric: str,
     assert [value for _, _, value in points(result)] == pytest.approx(values)
 
 
+def test_a_cost_that_is_known_of_some_items_alone_is_a_gap_in_the_line(run_here: Run, past: Callable[..., str]) -> None:
+    past("20260104T100000Z-0004", judged=4 * [{"cost_usd": 0.25}])
+    past("20260105T100000Z-0005", judged=[{"cost_usd": 0.25}, {}])
+    result = run_here("trend", "--skill", "adder", "--benchmark", "sums", "--metric", "estimatedUSD")
+    assert "\n··█·\n" in result.out
+    assert "at least $0.2500" in result.out
+
+
 @pytest.mark.parametrize(
     ("metric", "values", "shown"),
     [

@@ -55,6 +55,12 @@ def test_a_point_has_its_moment_in_utc_its_value_and_its_interval() -> None:
     assert (series["benchmark"], series["versions"], series["successive"], series["annotations"]) == ("sums", ["1.0.0"], True, [])
 
 
+def test_a_cost_that_is_known_in_part_is_a_gap_in_the_line_and_says_so_in_the_table() -> None:
+    page = page_of([point(0.5, interval=None), point(0.2, interval=None, unknown_items=3, items=5)], "estimatedUSD")
+    assert [each["value"] for each in data_of(page)["series"][0]["points"]] == [0.5, None]
+    assert "at least $0.2000" in page
+
+
 def test_p38_an_unknown_value_is_a_dash_and_never_zero() -> None:
     page = page_of([point(None)], "estimatedUSD")
     (found,) = data_of(page)["series"][0]["points"]
