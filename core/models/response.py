@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from base64 import b64decode
 from collections.abc import Sequence
 from difflib import get_close_matches
@@ -233,8 +234,8 @@ class SkillResponse(Model, defer_build=True):
     def of_turns(cls, turns: Sequence[TurnResponse], *, ended: bool = True) -> SkillResponse:
         """A conversation as one answer: the last output, and what was said, called and spent in all turns together.
 
-        A list or a sum of which a part is unknown is unknown. Of a conversation that did not come to its end there is no output,
-        and they are made of what is known.
+        A list or a sum of which a part is unknown is unknown, and so is a sum that cannot be right. Of a conversation that did
+        not come to its end there is no output, and they are made of what is known.
         """
         usages = [turn.usage or Usage() for turn in turns]
         return cls(
@@ -244,10 +245,10 @@ class SkillResponse(Model, defer_build=True):
             content=_joined([turn.content for turn in turns], whole=False),
             finish_reason=turns[-1].finish_reason if turns else None,
             usage=Usage(
-                prompt_tokens=_sum([usage.prompt_tokens for usage in usages], whole=ended),
-                completion_tokens=_sum([usage.completion_tokens for usage in usages], whole=ended),
+                prompt_tokens=_sum([usage.prompt_tokens for usage in usages], MAX_TOKENS, whole=ended),
+                completion_tokens=_sum([usage.completion_tokens for usage in usages], MAX_TOKENS, whole=ended),
             ),
-            cost_usd=_sum([turn.cost_usd for turn in turns], whole=ended),
+            cost_usd=_sum([turn.cost_usd for turn in turns], MAX_COST_USD, whole=ended),
             latency_ms=_sum([turn.latency_ms for turn in turns], whole=ended),
             time_to_first_token_ms=turns[0].time_to_first_token_ms if turns else None,
             logs="\n".join(turn.logs for turn in turns if turn.logs),
@@ -285,6 +286,9 @@ def _each_once(names: list[str] | None) -> list[str] | None:
 Number = TypeVar("Number", int, float)
 
 
-def _sum(values: Sequence[Number | None], *, whole: bool) -> Number | None:
+def _sum(values: Sequence[Number | None], most: float = math.inf, *, whole: bool) -> Number | None:
     known = [value for value in values if value is not None]
-    return sum(known) if known and (len(known) == len(values) or not whole) else None
+    if not known or (len(known) < len(values) and whole):
+        return None
+    total = sum(known)
+    return total if total <= most else None

@@ -4,7 +4,7 @@ import pytest
 
 from eval_skills.core.documents.loading import validate
 from eval_skills.core.errors import InputError
-from eval_skills.core.models import EvalTask, SkillResponse, TurnResponse
+from eval_skills.core.models import EvalTask, SkillResponse, TurnResponse, Usage
 from eval_skills.core.models.conversation import MAX_TURNS
 
 
@@ -64,6 +64,11 @@ class TestOfTurns:
     def test_a_sum_or_list_with_an_unknown_part_is_unknown(self) -> None:
         whole = SkillResponse.of_turns([TurnResponse(output="a", cost_usd=0.5, tool_calls=[]), TurnResponse(output="b")])
         assert (whole.cost_usd, whole.tool_calls) == (None, None)
+
+    def test_a_sum_that_cannot_be_right_is_unknown(self) -> None:
+        most = {"usage": {"promptTokens": 10**12, "completionTokens": 1}, "costUsd": 1e9}
+        whole = SkillResponse.of_turns([TurnResponse.model_validate({"output": "a", **most})] * 2)
+        assert (whole.cost_usd, whole.usage) == (None, Usage(prompt_tokens=None, completion_tokens=2))
 
     def test_of_one_that_was_cut_off_what_is_known_counts(self) -> None:
         called = TurnResponse.model_validate({"output": "a", "costUsd": 0.5, "toolCalls": [{"name": "rm"}]})
