@@ -12,8 +12,13 @@ from pydantic import ConfigDict, Field, PrivateAttr, model_validator
 
 from eval_skills.core.models.base import Model
 
-MAX_TOKENS, MAX_COST_USD = 10**12, 1e9
-"""More than this for one answer cannot be right, and would spoil every sum over a run."""
+MAX_TOKENS, MAX_COST_USD, MAX_LATENCY_MS = 10**12, 1e9, 1e11
+"""More than this for one answer cannot be right, and would spoil every sum over a run. The latency is more than three years."""
+
+
+def believed_ms(stored: float | None) -> float | None:
+    """A stored latency; None where it cannot be right, as before there was a limit."""
+    return None if stored is not None and stored > MAX_LATENCY_MS else stored
 
 
 ENVELOPE_KEYS = ("result", "output", "answer")
@@ -194,8 +199,8 @@ class SkillResponse(Model, defer_build=True):
     finish_reason: str | None = None
     usage: Usage | None = None
     cost_usd: float | None = Field(default=None, ge=0, le=MAX_COST_USD)
-    latency_ms: float | None = Field(default=None, ge=0)
-    time_to_first_token_ms: float | None = Field(default=None, ge=0)
+    latency_ms: float | None = Field(default=None, ge=0, le=MAX_LATENCY_MS)
+    time_to_first_token_ms: float | None = Field(default=None, ge=0, le=MAX_LATENCY_MS)
     attempts: int = Field(default=1, ge=1)
     logs: str = ""
     metadata: dict[str, Any] = Field(default_factory=dict)
@@ -249,7 +254,7 @@ class SkillResponse(Model, defer_build=True):
                 completion_tokens=_sum([usage.completion_tokens for usage in usages], MAX_TOKENS, whole=ended),
             ),
             cost_usd=_sum([turn.cost_usd for turn in turns], MAX_COST_USD, whole=ended),
-            latency_ms=_sum([turn.latency_ms for turn in turns], whole=ended),
+            latency_ms=_sum([turn.latency_ms for turn in turns], MAX_LATENCY_MS, whole=ended),
             time_to_first_token_ms=turns[0].time_to_first_token_ms if turns else None,
             logs="\n".join(turn.logs for turn in turns if turn.logs),
             metadata=turns[-1].metadata if turns else {},

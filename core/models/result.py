@@ -9,7 +9,16 @@ from typing import Any, Literal, get_args
 from pydantic import Field
 
 from eval_skills.core.models.base import Model, Rate
-from eval_skills.core.models.response import Simulation, Stopped, ToolCall, TurnResponse, Usage, WorkspaceFile, all_tokens
+from eval_skills.core.models.response import (
+    Simulation,
+    Stopped,
+    ToolCall,
+    TurnResponse,
+    Usage,
+    WorkspaceFile,
+    all_tokens,
+    believed_ms,
+)
 from eval_skills.core.text import skill_key, skill_key_of
 
 Status = Literal["pass", "fail", "error", "timeout"]
@@ -164,7 +173,9 @@ class TurnResult(Model, defer_build=True):
     def answer(self) -> TurnResponse:
         """What was answered, to be judged again."""
         usage = Usage(prompt_tokens=self.prompt_tokens, completion_tokens=self.completion_tokens)
-        return TurnResponse(**{name: getattr(self, name) for name in _OF_THE_ANSWER}, usage=usage)
+        found = {name: getattr(self, name) for name in _OF_THE_ANSWER}
+        times = {name: believed_ms(found[name]) for name in ("latency_ms", "time_to_first_token_ms")}
+        return TurnResponse(**found | times, usage=usage)
 
 
 _OF_THE_VERDICT = ("status", "score", "passed", "scorer", "dimensions", "reasons", "error_kind")

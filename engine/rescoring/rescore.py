@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from eval_skills.core.errors import RunError
 from eval_skills.core.fingerprint import installed_version
 from eval_skills.core.models import ItemResult, SkillResponse, Usage
+from eval_skills.core.models.response import believed_ms
 from eval_skills.core.redaction import Redaction
 from eval_skills.core.store import (
     Manifest,
@@ -170,7 +171,7 @@ def _response(result: ItemResult) -> SkillResponse:
         finish_reason=result.finish_reason,
         usage=Usage(prompt_tokens=result.prompt_tokens, completion_tokens=result.completion_tokens),
         cost_usd=result.cost_usd,
-        latency_ms=result.latency_ms,
+        latency_ms=believed_ms(result.latency_ms),
         attempts=max(1, len(result.attempts)),
         turns=None if result.turns is None else [turn.answer for turn in result.turns],
         files=result.files,

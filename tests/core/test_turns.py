@@ -6,6 +6,7 @@ from eval_skills.core.documents.loading import validate
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import EvalTask, SkillResponse, TurnResponse, Usage
 from eval_skills.core.models.conversation import MAX_TURNS
+from eval_skills.core.models.result import TurnResult
 
 
 @pytest.mark.parametrize(
@@ -66,9 +67,9 @@ class TestOfTurns:
         assert (whole.cost_usd, whole.tool_calls) == (None, None)
 
     def test_a_sum_that_cannot_be_right_is_unknown(self) -> None:
-        most = {"usage": {"promptTokens": 10**12, "completionTokens": 1}, "costUsd": 1e9}
+        most = {"usage": {"promptTokens": 10**12, "completionTokens": 1}, "costUsd": 1e9, "latencyMs": 1e11}
         whole = SkillResponse.of_turns([TurnResponse.model_validate({"output": "a", **most})] * 2)
-        assert (whole.cost_usd, whole.usage) == (None, Usage(prompt_tokens=None, completion_tokens=2))
+        assert (whole.cost_usd, whole.latency_ms, whole.usage) == (None, None, Usage(prompt_tokens=None, completion_tokens=2))
 
     def test_of_one_that_was_cut_off_what_is_known_counts(self) -> None:
         called = TurnResponse.model_validate({"output": "a", "costUsd": 0.5, "toolCalls": [{"name": "rm"}]})
@@ -77,3 +78,8 @@ class TestOfTurns:
 
     def test_of_one_that_was_cut_off_no_known_call_is_not_none_called(self) -> None:
         assert SkillResponse.of_turns([TurnResponse(output="a", tool_calls=[]), TurnResponse()], ended=False).tool_calls is None
+
+
+def test_a_stored_turn_of_before_there_was_a_limit_of_latencies_can_be_judged() -> None:
+    stored = TurnResult.model_validate({"turn": 1, "latency_ms": 1e22, "time_to_first_token_ms": 5.0})
+    assert (stored.answer.latency_ms, stored.answer.time_to_first_token_ms) == (None, 5.0)

@@ -96,6 +96,7 @@ def test_line_ends_and_byte_order_marks_of_other_systems_are_read(tmp_path: Path
         pytest.param([run(), run(skill="x")], ":2: some lines name a skill and others do not", id="some-name-a-skill"),
         pytest.param([run(skill="x"), run()], ":2: some lines name a skill and others do not", id="some-do-not"),
         pytest.param([run(skill="My Skill")], ":1: 'My Skill' does not name a skill", id="bad-skill"),
+        pytest.param([run(latencyMs=1e22)], ":1: latencyMs: input should be less than or equal to 100000000000", id="latency"),
         pytest.param([run(skill="x@1")], ":1: 'x@1' does not name a skill", id="bad-version"),
         pytest.param([run(skill="x@")], ":1: 'x@' does not name a skill", id="blank-version"),
         pytest.param(["[", json.dumps(run()), "]"], ":1: not JSON", id="an-array-file"),

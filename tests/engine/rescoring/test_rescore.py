@@ -122,6 +122,12 @@ def test_p09_an_answer_whose_scoring_broke_is_judged(store: Store, landed_run: L
     assert (after.status, after.score, after.error_kind, after.error_message) == ("pass", 1.0, None, None)
 
 
+def test_an_item_of_before_there_was_a_limit_of_latencies_is_scored(store: Store, landed_run: LandedRun) -> None:
+    of = landed_run({"x": "right"}, x={"latency_ms": 1e22})
+    after = items(store, again(of, store).run_id)["x", 0]
+    assert (after.status, after.latency_ms) == ("pass", 1e22)
+
+
 @pytest.mark.slow
 def test_sql_has_each_item_once_with_its_last_scoring_and_all_of_them_beside(
     store: Store, landed_run: LandedRun, write_expectations: WriteExpectations
