@@ -26,7 +26,7 @@ CHECKED_EFFECTS = (0.05, 0.10, 0.20)
 _COLUMNS = (
     "skill_id", "skill_version", "task_id", "passed", "error_kind", "latency_ms", "cost_usd", "judge_cost_usd", "judge_requests",
 )  # fmt: skip
-_TOKENS = ("prompt_tokens", "completion_tokens", "judge_tokens")
+_TOKENS = ("prompt_tokens", "completion_tokens", "judge_tokens")  # the last are the judge's
 _BUDGET = re.compile(r"(\d+(?:\.\d+)?)\s*(usd|h|min|tokens)")
 Unit = Literal["usd", "s", "tokens"]
 
@@ -137,12 +137,12 @@ def read_sample(store: Store, given: str) -> StoredSample:
         why = pruned_words(store, run_id) or f"run {run_id} has no item with a verdict"
         raise UsageError(f"{why}; plan from another run, or give --base-rate and --flakiness")
     skills = [_counts(of_skill) for _, of_skill in judged.groupby(["skill_id", "skill_version"])]
-    paid = items[["cost_usd", "judge_cost_usd"]].sum(axis=1, min_count=1)
-    tokens = items[list(_TOKENS)].sum(axis=1, min_count=1)
+    *own, judging = _TOKENS
+    asked = items["judge_requests"] > 0
+    paid = _of_an_item(items["cost_usd"], items["judge_cost_usd"], asked)
+    tokens = _of_an_item(items[own].sum(axis=1, min_count=1), items[judging], asked)
     latency = _mean(items["latency_ms"])
-    return StoredSample(
-        run_id, skills, None if latency is None else latency / 1000, _mean(paid), _mean(tokens), _per_request(items)
-    )
+    return StoredSample(run_id, skills, None if latency is None else latency / 1000, paid, tokens, _per_request(items))
 
 
 def make_plan(
@@ -286,6 +286,14 @@ def _per_request(items: pd.DataFrame) -> float | None:
     asked = items[(items["judge_requests"] > 0) & items["judge_cost_usd"].notna()]
     paid = float(asked["judge_cost_usd"].sum())
     return paid / float(asked["judge_requests"].sum()) if paid else None
+
+
+def _of_an_item(own: pd.Series[float], judging: pd.Series[float], asked: pd.Series[bool]) -> float | None:
+    """What an item takes on average, with what judging it does, each over the items of which it is known: what is not known of
+    the skill is not 0 because judging is known. None where neither is known of any item."""
+    of_judging = judging.fillna(0.0)[judging.notna() | ~asked] if judging.notna().any() else judging
+    means = [mean for mean in (_mean(own), _mean(of_judging)) if mean is not None]
+    return sum(means) if means else None
 
 
 def _mean(values: pd.Series[float]) -> float | None:

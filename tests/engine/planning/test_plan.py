@@ -84,3 +84,18 @@ def test_a_run_whose_items_were_deleted_is_named_as_one(tmp_path: Path) -> None:
     prune_items(store, before=datetime(2026, 2, 1, tzinfo=UTC), keep=())
     with pytest.raises(UsageError, match=r"its items were deleted on .*; plan from another run"):
         read_sample(store, run_id)
+
+
+def test_what_a_skill_did_not_say_is_not_nothing_because_judging_is_known(tmp_path: Path) -> None:
+    judged = {"judge_cost_usd": 0.001, "judge_tokens": 10, "judge_requests": 1}
+    known = {"cost_usd": 0.01, "prompt_tokens": 90, "completion_tokens": 10}
+    leave_run(tmp_path, run_id := "20260101T100000Z-0001", judged=[judged | known, judged | known, judged, judged])
+    sample = read_sample(Store(tmp_path), run_id)
+    assert [sample.cost_usd, sample.tokens] == pytest.approx([0.011, 110])
+
+
+def test_an_item_that_no_model_judged_takes_nothing_for_judging(tmp_path: Path) -> None:
+    judged = {"judge_cost_usd": 0.002, "judge_tokens": 20, "judge_requests": 1}
+    leave_run(tmp_path, run_id := "20260101T100000Z-0001", judged=[{"cost_usd": 0.01}, {"cost_usd": 0.01} | judged, judged, {}])
+    sample = read_sample(Store(tmp_path), run_id)
+    assert [sample.cost_usd, sample.tokens] == pytest.approx([0.011, 10])
