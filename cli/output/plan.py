@@ -18,6 +18,8 @@ def show_plan(plan: Plan) -> None:
     """The table, and which choice is the cheapest that is enough."""
     say = current().say
     say(f"completion {numbers.rate(plan.base_rate)}, flakiness {numbers.rate(plan.flakiness)}, from {plan.source}")
+    if plan.source.startswith("run "):
+        say("estimates: half a pass, half a failure and half a flaky task are added", style="dim")
     if plan.assumed:
         say(f"assumed: {', '.join(plan.assumed)}", style="yellow")
     say("")

@@ -180,13 +180,21 @@ def make_plan(
         skills=skills,
         base_rate=chances.rate,
         flakiness=chances.flakiness,
-        source=f"run {sample.run_id}" if sample else "the options",
+        source=_source(sample, completion=base_rate, flakiness=flakiness),
         assumed=assumed,
         budget=budget,
         rows=rows,
         cheapest=min(enough, key=lambda index: rows[index].items, default=None),
         best=min(shows, key=lambda index: rows[index].smallest_effect or 0, default=None) if limit else None,
     )
+
+
+def _source(sample: StoredSample | None, **given: float | None) -> str:
+    """Where the rate and the flakiness come from; what is given beats what the run says."""
+    own = [name for name, value in given.items() if value is not None]
+    if sample is None or len(own) == len(given):
+        return "the options"
+    return f"run {sample.run_id}" + (f", {own[0]} from the options" if own else "")
 
 
 def sample_of_reports(reports: Sequence[SkillCompletionReport]) -> StoredSample | None:

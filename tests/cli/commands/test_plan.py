@@ -32,6 +32,26 @@ def test_a_stored_run_says_what_tasks_are_like_and_what_an_item_takes(run_here: 
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        pytest.param((), f"completion 90.0 %, flakiness 10.0 %, from run {RUN}\nestimates: half a pass, half a", id="run"),
+        pytest.param(
+            ("--base-rate", "0.7"), f"completion 70.0 %, flakiness 10.0 %, from run {RUN}, completion from the options", id="one"
+        ),
+        pytest.param(
+            ("--base-rate", "0.7", "--flakiness", "0.2"), "completion 70.0 %, flakiness 20.0 %, from the options\n\n", id="both"
+        ),
+    ],
+)
+def test_a_plan_says_what_is_an_estimate_and_what_was_given(
+    run_here: Run, past: Callable[..., str], given: tuple[str, ...], says: str
+) -> None:
+    past(RUN, passed=4)
+    assert says in run_here("plan", "--from", RUN, "--effect", "0.2", "--tasks", "20", *given).out
+
+
+@pytest.mark.slow
 def test_the_gate_of_a_stored_run_is_checked(run_here: Run, past: Callable[..., str]) -> None:
     past(RUN, passed=2)
     result = run_here("plan", "--check", "latest")
