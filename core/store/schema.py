@@ -204,7 +204,7 @@ COMPARISON_SCHEMA = _schema(
     (_COUNT, "unjudged_items"),
 )
 """One row per skill and benchmark of a backfilled period: its figures then, and compared with the last
-period in which it ran.
+period in which it ran. Of several runs in a period, the last one counts.
 
 `mode` is that of the backfill. `tasks` are the tasks that both sides ran, paired; `mean_difference`, its interval and p are
 about these alone, and so is `completion_delta` where the sides did not run the same tasks (unknown where they share none);
