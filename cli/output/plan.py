@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from rich.text import Text
-
 from eval_skills.cli.context import current
-from eval_skills.cli.output.tables import bare_table
+from eval_skills.cli.output.tables import Column, print_table
 from eval_skills.core.text import plural
 from eval_skills.engine.planning.plan import GateCheck, Plan, PlanRow
 from eval_skills.reporting import numbers
@@ -23,12 +21,15 @@ def show_plan(plan: Plan) -> None:
     if plan.assumed:
         say(f"assumed: {', '.join(plan.assumed)}", style="yellow")
     say("")
-    table = bare_table()
-    for name in ("tasks", "runs", "items", "power", "", "smallest", "cost", "time", ""):
-        table.add_column(name, justify="right" if name else "left")
-    for row in plan.rows:
-        table.add_row(*map(Text, _cells(row, plan)))
-    current().out().print(table)
+    columns = [
+        *(Column(name, right=True) for name in ("tasks", "runs", "items", "power")),
+        Column(""),
+        Column("smallest", right=True, drop=1),
+        Column("cost", right=True, drop=2),
+        Column("time", right=True, drop=3),
+        Column(""),
+    ]
+    print_table(columns, [_cells(row, plan) for row in plan.rows])
     say("")
     say(f"power: how often a loss of {_points(plan.effect)} is found, compared for {plural(plan.skills, 'skill')}")
     say(_advice(plan), style="" if plan.cheapest is not None else "yellow")

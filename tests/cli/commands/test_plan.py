@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from tests.cli.output.test_run import on_a_terminal
+
 Run = Callable[..., Any]
 RUN = "20260101T100000Z-0001"
 
@@ -29,6 +31,14 @@ def test_a_stored_run_says_what_tasks_are_like_and_what_an_item_takes(run_here: 
     assert plan["baseRate"] == pytest.approx(0.5)
     assert plan["rows"][0]["seconds"] == pytest.approx(20 * 0.025 / 4)
     assert {row["withinBudget"] for row in plan["rows"]} == {True}
+
+
+@pytest.mark.slow
+def test_a_narrow_terminal_has_figures_whole_or_not_at_all(place: Any) -> None:
+    said = on_a_terminal(place, "plan", "--effect", "0.2", "--tasks", "50", COLUMNS="42", NO_COLOR="1")
+    assert "tasks  runs  items  power" in said
+    assert "left out for lack of room: smallest, cost, time" in said
+    assert "…" not in said.partition("power:")[0]
 
 
 @pytest.mark.slow
