@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
+import signal
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import copy_context
 from importlib import import_module
 from pathlib import Path
 from threading import Event, Thread
+from types import FrameType
 from typing import Any, Literal
 
 from httpx import HTTPError
-from prefect import Flow, serve
+from prefect import Flow
 from prefect.client.orchestration import get_client
 from prefect.client.schemas.objects import ConcurrencyLimitConfig, ConcurrencyLimitStrategy, DeploymentStatus
 from prefect.client.schemas.responses import DeploymentResponse
 from prefect.deployments.runner import RunnerDeployment
 from prefect.exceptions import ObjectNotFound
+from prefect.runner import Runner
 from prefect.schedules import Cron
 from prefect.types.entrypoint import EntrypointType
 from prefect.utilities.schema_tools import ValidationError as WrongParameters
@@ -36,13 +40,38 @@ def serve_deployments(deployments: Sequence[RunnerDeployment], *, limit: int, te
     """Register these deployments and run what is due, at most `limit` runs at a time, until SIGINT or SIGTERM.
 
     Each run is a process of its own in the current folder. `tell` gets a line for each deployment that is paused, resumed or
-    deleted meanwhile. At the end the schedules are paused: nothing would run them.
+    deleted meanwhile. At the end the runs that go on are cancelled, and the schedules paused: nothing would run them.
     """
+    runner = Runner(pause_on_shutdown=False, limit=limit)
+    for each in deployments:
+        runner.add_deployment(each)
     try:
-        with watched(deployments, tell):
-            serve(*deployments, limit=limit, print_starting_message=False, pause_on_shutdown=False)
+        with watched(deployments, tell), cancelled_by_interrupt(runner), suppress(KeyboardInterrupt):
+            asyncio.run(runner.start())
     finally:
         pause(deployments)
+
+
+@contextmanager
+def cancelled_by_interrupt(runner: Runner) -> Iterator[None]:
+    """Inside, Ctrl-C ends the runner as SIGTERM does, and a second one at once.
+
+    Prefect's own way kills the processes of the runs and says so to nobody: they stay *Running* and hold their places.
+    """
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        if not runner.started or runner.stopping:
+            signal.default_int_handler(number, frame)
+        runner.stopping = True
+        runner.execute_in_background(runner.astop)
+
+    before = signal.getsignal(signal.SIGINT)
+    if before != signal.SIG_IGN:  # as of a job in the background
+        signal.signal(signal.SIGINT, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @contextmanager

@@ -77,6 +77,34 @@ def test_a_served_deployment_is_as_the_file_says_and_runs_in_this_folder(site: S
     assert site.deployment("pipeline/mine")["paused"]
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_ctrl_c_cancels_the_runs_that_go_on_so_that_none_of_them_holds_a_place(site: Site, write: Any, tmp_path: Path) -> None:
+    skill = tmp_path / "skills" / "slow"
+    skill.mkdir(parents=True)
+    named = {"id": "slow", "name": "Slow", "version": "1.0.0", "description": "Takes its time", "adapterType": "custom"}
+    (skill / "skill.json").write_text(json.dumps(named | {"entrypoint": "slow.py:answer"}), encoding="utf-8")
+    (skill / "slow.py").write_text(
+        "from pathlib import Path\nimport time\n\n\n"
+        "def answer(task):\n    Path(__file__).with_name('asked').touch()\n    time.sleep(25)\n",
+        encoding="utf-8",
+    )
+    request = {"skillsDir": str(skill.parent), "format": [], "store": str(tmp_path / "store")}
+    file = write(name="ended", parameters={"request": request}, concurrency_limit={"limit": 1})
+    log = tmp_path / "serve.log"
+    with site.started("eval-skills", "serve", "--file", str(file), log=log) as process:
+        until(lambda: site.ask("deployments/filter", deployments={"name": {"any_": ["ended"]}}), what="registration", log=log)
+        asked = site.begin("pipeline/ended")
+        until((skill / "asked").exists, what="the first question", log=log)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=120) == 0
+    ended = site.ended(asked)
+    assert ended is not None, "it goes on in Prefect"
+    assert ended["type"] == "CANCELLED"
+    assert site.deployment("pipeline/ended")["paused"]
+    assert "Traceback" not in log.read_text()
+
+
 @pytest.mark.parametrize(
     ("fields", "said"),
     [
