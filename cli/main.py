@@ -16,6 +16,7 @@ from contextvars import copy_context
 from dataclasses import replace
 from functools import cache, partial
 from itertools import pairwise
+from threading import Timer
 from typing import TYPE_CHECKING, Any, TextIO
 
 from eval_skills.cli.context import INTERRUPTED, READER_LEFT, TERMINATED, UNFINISHED, USAGE, begin, briefly, current, printable
@@ -32,6 +33,9 @@ _NEVER_BLANK = frozenset(
 )  # fmt: skip
 """Options where an empty text would mean something else: another run, or the current folder."""
 
+REPEAT_S = 0.05
+"""After how long a signal that was lost is sent again."""
+
 
 class Terminated(KeyboardInterrupt):
     """SIGTERM or SIGHUP arrived: the call ends as after Ctrl-C, with an exit code of its own."""
@@ -44,6 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for farewell in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(farewell) != signal.SIG_IGN:  # `nohup eval-skills … &` outlives its terminal
             signal.signal(farewell, _terminate)
+    sys.unraisablehook = _repeat_signal
     try:
         code = call(sys.argv[1:] if arguments is None else arguments)
     except KeyboardInterrupt as interrupt:  # while the command line itself was imported
@@ -158,6 +163,18 @@ def _said_of_store(sentence: str) -> None:
 
 def _terminate(*_: Any) -> None:
     raise Terminated
+
+
+def _repeat_signal(ignored: sys.UnraisableHookArgs) -> None:
+    """What Python ignores, since it was raised in a `__del__` or a callback of a weak reference, is shown as ever. A signal that
+    arrived there is sent again, a moment later: it would end nothing."""
+    ended = issubclass(ignored.exc_type, Terminated) or ignored.exc_type.__name__ == "TerminationSignal"  # Prefect's, in a flow
+    if not ended and not issubclass(ignored.exc_type, KeyboardInterrupt):
+        sys.__unraisablehook__(ignored)
+        return
+    again = Timer(REPEAT_S, os.kill, (os.getpid(), signal.SIGTERM if ended else signal.SIGINT))
+    again.daemon = True
+    again.start()
 
 
 def _fail(error: BaseException, code: int, worded: Callable[[str], str] = str) -> int:

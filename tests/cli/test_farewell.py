@@ -38,6 +38,42 @@ def test_a_closed_terminal(warm_command: WarmCommand, started_with: str, ends: s
     assert out.splitlines()[-1] == ends
 
 
+IN_A_DESTRUCTOR = """
+import os, signal, sys, time
+from prefect.exceptions import TerminationSignal
+from eval_skills.cli import main
+
+class Left:
+    def __del__(self):
+        if sys.argv[1] == "FLOW":
+            raise TerminationSignal(signal.SIGTERM)
+        os.kill(os.getpid(), getattr(signal, sys.argv[1]))
+        time.sleep(0.01)
+
+def call(arguments):
+    left = Left()
+    del left
+    time.sleep(30)
+    return 0
+
+main.call = call
+main.main([])
+"""
+
+
+@pytest.mark.parametrize(
+    ("number", "code"),
+    [
+        pytest.param("SIGTERM", 143, id="term"),
+        pytest.param("FLOW", 143, id="what-prefect-raises-for-it-in-a-flow"),
+        pytest.param("SIGINT", 130, id="ctrl-c"),
+    ],
+)
+def test_a_signal_that_arrives_in_a_destructor_ends_the_call(warm_command: WarmCommand, number: str, code: int) -> None:
+    ended, _, said = warm_command.python(IN_A_DESTRUCTOR, number).output(180)
+    assert (ended, said) == (code, "eval-skills: interrupted\n")
+
+
 def asked(tmp_path: Path, *arguments: str) -> subprocess.Popen[bytes]:
     """``eval-skills query`` in a process that starts anew, in a project with an empty store."""
     (tmp_path / "eval-store").mkdir()
