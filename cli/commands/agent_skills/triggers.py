@@ -72,6 +72,7 @@ def triggers_command(
             group=RESULTS,
             help="Exit 1 when a query does not do as it should, or missing runs leave that open",
             show_default=False,
+            n_tokens=0,
         ),
     ] = None,
     of_run: Annotated[

@@ -189,7 +189,7 @@ def test_a_large_run_has_figures_and_the_alarm_too(summary: RunSummary, context:
 def test_the_alarm_names_skill_task_run_and_tool(rendered: Callable[[str], str], job_summary: str) -> None:
     page, markdown = rendered("html"), rendered("markdown")
     assert page.index("banner alarm") < page.index("<h2")
-    assert 'data-alarm="agent@1.0.0" data-task="rogue" data-run="1">rogue#1</a>: forbidden tool' in page
+    assert 'data-alarm="agent@1.0.0" data-task="rogue" data-run="1"><bdi>rogue</bdi>#1</a>: forbidden tool' in page
     for text in (markdown, job_summary):
         assert text.index("> [!CAUTION]") < text.index("| # | Skill |")
         assert "> - **agent@1.0.0 called forbidden tools in 4 items**" in text
