@@ -239,8 +239,8 @@ class SkillResponse(Model, defer_build=True):
     def of_turns(cls, turns: Sequence[TurnResponse], *, ended: bool = True) -> SkillResponse:
         """A conversation as one answer: the last output, and what was said, called and spent in all turns together.
 
-        A list or a sum of which a part is unknown is unknown, and so is a sum that cannot be right. Of a conversation that did
-        not come to its end there is no output, and they are made of what is known.
+        A list or a sum of which a part is unknown is unknown, and so is a sum that cannot be right. A conversation that did not
+        come to its end has no output, and its lists and sums are of what is known.
         """
         usages = [turn.usage or Usage() for turn in turns]
         return cls(

@@ -102,6 +102,7 @@ def triggers_command(
     """
     from eval_skills.engine.definition.request import EvaluateRequest
     from eval_skills.engine.skill_effect.experiment import arms_folder
+    from eval_skills.engine.triggers.experiment import as_evaluation
 
     flags = flags_of(how, held, limits, judging, reports)
     own = {"--queries": queries, "--neighbours": neighbours, "--optimize": optimize is not None}
@@ -118,7 +119,8 @@ def triggers_command(
     with arms_folder(request.store, dry_run=how.dry_run) as root:
         if optimize is not None:
             return _optimize(skill_dir, queries, neighbours or [], asked, request, root, optimize)
-        request = _prepared(skill_dir, queries, neighbours or [], asked, request, root, gate=bool(exit_on_fail))
+        prepared = _prepared(skill_dir, queries, neighbours or [], asked, root)
+        request = as_evaluation(request, [prepared], exit_on_fail=bool(exit_on_fail))
         return _run(request, dry_run=how.dry_run, gate=exit_on_fail)
 
 
@@ -126,22 +128,11 @@ def _unfit_beside_optimize(dry_run: bool, *, gate: bool) -> str:
     return "--dry-run" if dry_run else "--exit-on-fail" if gate else ""
 
 
-def _prepared(
-    source: Path,
-    queries: Path | None,
-    neighbours: list[Path],
-    asked: AgentOptions,
-    request: EvaluateRequest,
-    root: Path,
-    *,
-    gate: bool,
-) -> EvaluateRequest:
-    from eval_skills.engine.triggers.experiment import as_evaluation, prepare_triggers, queries_of, read_queries
+def _prepared(source: Path, queries: Path | None, neighbours: list[Path], asked: AgentOptions, root: Path) -> PreparedTriggers:
+    from eval_skills.engine.triggers.experiment import prepare_triggers, queries_of, read_queries
 
     agent = asked.chosen(stopWhenSkillLoaded=True)
-    asking = read_queries(queries_of(source, queries))
-    prepared = prepare_triggers(source, neighbours, asking, agent, root)
-    return as_evaluation(request, [prepared], exit_on_fail=gate)
+    return prepare_triggers(source, neighbours, read_queries(queries_of(source, queries)), agent, root)
 
 
 def _optimize(
