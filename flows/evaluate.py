@@ -53,6 +53,7 @@ from eval_skills.tasks.evaluation import (
 )
 from eval_skills.tasks.flow_runs import describe_flow_run, not_planned
 from eval_skills.tasks.pauses import EndedInPrefect, StoppedInPrefect
+from eval_skills.tasks.prefect_settings import with_settings
 from eval_skills.tasks.rate_limits import apply_rate_limits, limit_services
 from eval_skills.tasks.run_log import log_conclusion, logged_run
 from eval_skills.tasks.runner import PROGRESS_PERIOD_S, EventLoopTaskRunner, LoopFuture, returned, unwalked, unwrap
@@ -147,7 +148,7 @@ def _experiment(plan: RunPlan) -> Experiment | None:
     return experiment_in(manifest.provenance) if manifest.has_arms else None
 
 
-PROGRESS_AFTER_S = 5.0
+PROGRESS_AFTER_S, PROGRESS_TIMEOUT_S = 5.0, 10.0
 
 
 def run_items(plan: RunPlan) -> Ran:
@@ -279,9 +280,10 @@ class _Progress:
             return
         percent = 100 * (self._plan.finished + self._session.counts.total()) / self._plan.planned
         try:
-            self._write(percent)
+            with with_settings(client={"max_retries": 0}, api={"request_timeout": PROGRESS_TIMEOUT_S}):
+                self._write(percent)
             self._shown_at = monotonic()
-        except httpx.HTTPError:  # a server that is busy or gone must not end the run: no artifact, then
+        except httpx.HTTPError:  # a server that is busy, hangs or is gone must neither end nor hold up the run: no artifact, then
             self._shown_at = math.inf
 
     def _write(self, percent: float) -> None:

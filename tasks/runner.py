@@ -25,7 +25,7 @@ from prefect.context import AsyncClientContext, FlowRunContext, SyncClientContex
 from prefect.exceptions import Pause
 from prefect.flows import Flow
 from prefect.futures import PrefectConcurrentFuture, PrefectFuture
-from prefect.settings import PREFECT_CLIENT_MAX_RETRIES
+from prefect.settings import PREFECT_API_REQUEST_TIMEOUT, PREFECT_CLIENT_MAX_RETRIES
 from prefect.states import Completed, exception_to_crashed_state
 from prefect.task_engine import run_task_async, run_task_sync
 from prefect.task_runners import TaskRunner
@@ -110,9 +110,9 @@ class EventLoopTaskRunner(TaskRunner[PrefectFuture[Any]]):
         self._thread = threading.Thread(target=_serve, args=(self._loop,), name="eval-skills-loop", daemon=True)
         self._thread.start()
         self._client = self._call(self._owner.hold(AsyncClientContext()))
-        self._client.client._client.event_hooks["response"].append(_bound_wait_async)
+        _bind(self._client.client._client, _bound_request_async, _bound_wait_async)
         if (context := SyncClientContext.get()) is not None:  # that of the flow run
-            context.client._client.event_hooks["response"].append(bound_wait)
+            _bind(context.client._client, bound_request, bound_wait)
         return self
 
     def __exit__(self, *exc_info: Any) -> None:
@@ -282,6 +282,29 @@ class EventLoopTaskRunner(TaskRunner[PrefectFuture[Any]]):
 
     def _call(self, coroutine: Coroutine[Any, Any, T]) -> T:
         return asyncio.run_coroutine_threadsafe(coroutine, self._running_loop()).result()
+
+
+def _bind(client: httpx.Client | httpx.AsyncClient, request: Callable[..., Any], answer: Callable[..., Any]) -> None:
+    client.event_hooks["request"].append(request)
+    client.event_hooks["response"].append(answer)
+
+
+def bound_request(request: httpx.Request) -> None:
+    """Let a request of Prefect's client take as long as Prefect's setting says now, not as it did when the client was opened.
+
+    An API that hangs answers nothing and refuses nothing: once it is taken for gone, a minute for each of the requests that a
+    flow makes at its end would add up to several.
+    """
+    longest = PREFECT_API_REQUEST_TIMEOUT.value()
+    known = request.extensions.get("timeout", {})
+    request.extensions["timeout"] = {
+        phase: longest if known.get(phase) is None else min(known[phase], longest)
+        for phase in ("connect", "read", "write", "pool")
+    }
+
+
+async def _bound_request_async(request: httpx.Request) -> None:
+    bound_request(request)
 
 
 def bound_wait(answer: httpx.Response) -> None:

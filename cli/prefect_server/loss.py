@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 PERIOD_S = 2.0
 
+ONCE_GONE_S = 5.0
+"""How long a request takes at most to an API that was silent for `PATIENCE_S`; it may only hang, and refuse nothing."""
+
 
 class Unrecorded(RunError):
     """Prefect's API was lost in the middle of the evaluation `run_id`; what is done is in its journal.
@@ -35,7 +38,8 @@ class Watch:
     """Asks the API while a flow runs whether it is well; says once when it stays silent, and once when it is back.
 
     The flow goes on: its items need no API. Prefect's client tries each request again, with waits that add up to a minute, and a
-    flow makes many at its end; when the API has been silent for `PATIENCE_S`, or its process has ended, it no longer does.
+    flow makes many at its end; when the API has been silent for `PATIENCE_S`, or its process has ended, it no longer does, and it
+    waits `ONCE_GONE_S` for an answer.
     """
 
     def __init__(self, server: ApiServer, tell: Callable[[str], object]) -> None:
@@ -71,6 +75,7 @@ class Watch:
                 if problem is not None and (self._server.has_ended or monotonic() - asked > PERIOD_S or asked != silent_since):
                     self._once(printed, f"{self._server.name} is silent ({problem}); the work goes on")
                 if silent_since is not None and (self._server.has_ended or monotonic() - silent_since >= PATIENCE_S):
+                    settings.api.request_timeout = min(settings.api.request_timeout, ONCE_GONE_S)
                     settings.client.max_retries = 0
                     return
 

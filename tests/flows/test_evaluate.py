@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from eval_skills.core.errors import InputError, RunError, UsageError
@@ -266,6 +268,25 @@ def test_whoever_watches_sees_every_result_after_the_journal_has_it(tmp_path: Pa
     with observed_runs.by(watcher):
         run(tmp_path, skill, tasks=tasks_file(tmp_path, "ok", "wrong"))
     assert sorted(watcher.seen) == [("ok", True), ("wrong", True)]
+
+
+def test_a_prefect_api_that_hangs_does_not_hold_up_the_items_for_their_progress(
+    tmp_path: Path, skill: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = import_module("eval_skills.flows.evaluate")  # of the package, the name is the flow
+    handle, waits = httpx.HTTPTransport.handle_request, list[float]()
+
+    def hangs(transport: httpx.HTTPTransport, request: httpx.Request) -> httpx.Response:
+        if b"eval-skills-progress" not in request.content:
+            return handle(transport, request)
+        waits.append(request.extensions["timeout"]["read"])
+        raise httpx.ReadTimeout("", request=request)
+
+    monkeypatch.setattr(httpx.HTTPTransport, "handle_request", hangs)
+    monkeypatch.setattr(module, "PROGRESS_AFTER_S", 0.0)
+    summary = run(tmp_path, skill, tasks=tasks_file(tmp_path, *(f"ok-{number}" for number in range(8))), concurrency=1)
+    assert summary.finished == 8
+    assert waits == [module.PROGRESS_TIMEOUT_S]  # once, and none of Prefect's five retries
 
 
 @pytest.mark.parametrize("size", [1, 2])

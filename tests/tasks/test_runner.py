@@ -13,7 +13,7 @@ import pytest
 from prefect import flow, task
 from prefect.client.schemas.objects import State
 from prefect.context import AsyncClientContext, FlowRunContext, SyncClientContext
-from prefect.settings import PREFECT_CLIENT_MAX_RETRIES, temporary_settings
+from prefect.settings import PREFECT_API_REQUEST_TIMEOUT, PREFECT_CLIENT_MAX_RETRIES, temporary_settings
 
 from eval_skills.engine.evaluation.retries import give_back_slot, take_slot
 from eval_skills.tasks.runner import EventLoopTaskRunner, returned, unwrap
@@ -224,3 +224,27 @@ def test_a_flow_waits_for_its_api_at_most_a_minute_at_a_time(said: str, retries:
 
     asks()
     assert dict(answer.headers) == {"retry-after": waits}
+
+
+def test_requests_of_a_flow_take_no_longer_than_prefects_setting_says_by_then() -> None:
+    """Its clients were opened before; Prefect's take as long as they were told when they were."""
+
+    @task
+    async def asks_too() -> None:
+        context = AsyncClientContext.get()
+        assert context is not None
+        await context.client.hello()
+
+    @flow(task_runner=EventLoopTaskRunner(), persist_result=False)
+    def asks() -> None:
+        context = SyncClientContext.get()
+        assert context is not None
+        with temporary_settings({PREFECT_CLIENT_MAX_RETRIES: 0, PREFECT_API_REQUEST_TIMEOUT: 1e-6}):
+            with pytest.raises(httpx.TimeoutException):
+                context.client.hello()
+            [state] = states([asks_too.submit()])
+        with pytest.raises(httpx.TimeoutException):
+            state.result()
+        context.client.hello()
+
+    asks()

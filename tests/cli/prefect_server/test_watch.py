@@ -10,10 +10,11 @@ from time import monotonic, sleep
 from typing import Any
 
 import pytest
+from prefect.settings import PREFECT_CLIENT_MAX_RETRIES, get_current_settings, temporary_settings
 
 from eval_skills.cli.prefect_server import loss
 from eval_skills.cli.prefect_server.api_server import ApiServer
-from eval_skills.cli.prefect_server.loss import Watch
+from eval_skills.cli.prefect_server.loss import ONCE_GONE_S, Watch
 
 SILENT, BACK = "is silent (HTTP 500); the work goes on", "answers again"
 
@@ -75,3 +76,16 @@ def test_each_line_is_told_once(
         while asked[0] < len(statuses) + 3 and monotonic() < end:
             sleep(0.01)
     assert [line.partition(f"{api.server_port} ")[2] for line in lines] == told
+
+
+def test_once_it_is_gone_nothing_is_asked_twice_or_waited_for_long(
+    api: ThreadingHTTPServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loss, "PERIOD_S", 0.05)
+    monkeypatch.setattr(loss, "PATIENCE_S", 0.1)
+    api.statuses = itertools.repeat(500)  # type: ignore[attr-defined]
+    with temporary_settings({PREFECT_CLIENT_MAX_RETRIES: 5}), Watch(ApiServer(f"http://127.0.0.1:{api.server_port}/api"), print):
+        settings, end = get_current_settings(), monotonic() + 60
+        while settings.client.max_retries and monotonic() < end:
+            sleep(0.01)
+    assert (settings.client.max_retries, settings.api.request_timeout) == (0, ONCE_GONE_S)
