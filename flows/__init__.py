@@ -59,8 +59,9 @@ def run_here(
     from eval_skills.tasks.prefect_settings import with_settings
 
     kept, recorded = Result(), nullcontext() if api_url is None else temporary_settings({PREFECT_API_URL: api_url})
-    quiet = {"heartbeat_frequency": None}
-    with recorded, with_settings(flows=quiet), watched(), flow_result.by(kept), called_by.by(caller or Caller()):
+    # copies of the others: what is changed of them once the API is silent, or the flow is interrupted, ends with it
+    own = with_settings(flows={"heartbeat_frequency": None}, client={}, api={})
+    with recorded, own, watched(), flow_result.by(kept), called_by.by(caller or Caller()):
         try:
             return flow(request)
         except Abort as ended:  # nothing that a caller would expect to be no `Exception`

@@ -22,10 +22,10 @@ from uuid import uuid4
 import httpx
 from prefect.client.schemas.objects import FlowRun, RunInput, State
 from prefect.context import AsyncClientContext, FlowRunContext, SyncClientContext, tags
-from prefect.exceptions import Pause
+from prefect.exceptions import Pause, TerminationSignal
 from prefect.flows import Flow
 from prefect.futures import PrefectConcurrentFuture, PrefectFuture
-from prefect.settings import PREFECT_API_REQUEST_TIMEOUT, PREFECT_CLIENT_MAX_RETRIES
+from prefect.settings import PREFECT_API_REQUEST_TIMEOUT, PREFECT_CLIENT_MAX_RETRIES, get_current_settings
 from prefect.states import Completed, exception_to_crashed_state
 from prefect.task_engine import run_task_async, run_task_sync
 from prefect.task_runners import TaskRunner
@@ -50,6 +50,9 @@ WAIT_S = 0.5
 
 LONGEST_WAIT_S = 60
 """How long a request to Prefect's API waits at most before it is made again."""
+
+INTERRUPTED_TIMEOUT_S = 10.0
+"""How long each of two requests takes at most that tell Prefect of an interrupted flow."""
 
 PROGRESS_PERIOD_S = 1.0
 """How often something else is done while a task run is waited for."""
@@ -117,6 +120,8 @@ class EventLoopTaskRunner(TaskRunner[PrefectFuture[Any]]):
 
     def __exit__(self, *exc_info: Any) -> None:
         loop, thread = self._running_loop(), self._thread
+        if exc_info[0] is not None and issubclass(exc_info[0], KeyboardInterrupt | TerminationSignal):
+            _record_briefly()
         try:
             self._call(self._settle())
             self._call(self._owner.release())
@@ -305,6 +310,13 @@ def bound_request(request: httpx.Request) -> None:
 
 async def _bound_request_async(request: httpx.Request) -> None:
     bound_request(request)
+
+
+def _record_briefly() -> None:
+    """Let Prefect be told that its flow was interrupted, but not for minutes: who presses Ctrl-C waits for it."""
+    settings = get_current_settings()
+    settings.api.request_timeout = min(settings.api.request_timeout, INTERRUPTED_TIMEOUT_S)
+    settings.client.max_retries = min(settings.client.max_retries, 1)
 
 
 def bound_wait(answer: httpx.Response) -> None:
