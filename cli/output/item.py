@@ -164,7 +164,8 @@ def _known(value: Any, written: Any) -> str | None:
 def _paid(requests: int | None, tokens: int | None, cost_usd: float | None) -> str | None:
     if requests is None and tokens is None and cost_usd is None:
         return None
-    return f"{numbers.usd(cost_usd)}, {numbers.count(tokens)} tokens, {numbers.count(requests)} requests"
+    asked = f"{numbers.UNKNOWN} requests" if requests is None else plural(requests, "request")
+    return f"{numbers.usd(cost_usd)}, {numbers.count(tokens)} tokens, {asked}"
 
 
 def _difference(difference: Difference | None) -> list[Text | str]:

@@ -126,15 +126,20 @@ class Reported:
         """
         rows = self.about(metric)
         if not any(_is_of(skill, row["skill_id"], row["skill_version"]) for row in rows):
-            raise self._no_such_skill(skill, rows)
+            raise self._no_such_skill(skill, metric, rows)
         return _by_benchmark(_matching(rows, skill, benchmark, self.path), metric, since, until)
 
-    def _no_such_skill(self, skill: str, rows: list[dict[str, Any]]) -> UsageError:
+    def _no_such_skill(self, skill: str, metric: str, rows: list[dict[str, Any]]) -> UsageError:
         if any(_is_of(skill, *other) for other in self.others):
             why = "there are runs of it from traces, or later work on other runs, which are in no trend"
             return UsageError(f"no report of {skill!r} for a trend in the store {self.path}: {why}; history --all shows them")
         known = sorted({skill_key_of(row) for row in rows})
-        return _unknown("skill", skill, known, f"no report of {skill!r} in the store {self.path}")
+        return _unknown("skill", skill, known, f"{nothing(metric)} of {skill!r} in the store {self.path}")
+
+
+def nothing(metric: str) -> str:
+    """What there is none of where a trend of this metric is empty: few reports are of an experiment, which has an effect."""
+    return "no measured effect" if metric == "effect" else "no report"
 
 
 def trend(

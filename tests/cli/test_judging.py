@@ -66,6 +66,8 @@ def test_a_judged_run_says_what_judging_cost_and_the_next_one_pays_nothing(serve
         "judging: 3 requests, 0 from the cache, 360 tokens, $0.000081; the check before: 1 request, 120 tokens, $0.000027\n"
         in first.out
     )
+    shown = served.call("show", "latest", "calculator", "add-0").out
+    assert "  $0.000027, 120 tokens, 1 request\n" in shown
     second = served.call(*call, "--json", environ=environ(served, model))
     document = second.json  # p62: the client library prints nothing on stdout
     assert document["judging"]["lines"][0].startswith(

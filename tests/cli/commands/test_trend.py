@@ -116,6 +116,14 @@ def test_without_a_skill_every_skill_is_listed_with_its_last_value_and_where_it_
     assert len(run_here("trend", "--benchmark", "sums", "--json").json["skills"]) == 1
 
 
+def test_reports_without_an_effect_are_not_called_absent(run_here: Run, past: Callable[..., str]) -> None:
+    nights(past)
+    assert run_here("trend", "--metric", "effect").out == "no measured effect in this time\n"
+    one = run_here("trend", "--metric", "effect", "--skill", "adder")
+    assert one.code == 2
+    assert "no measured effect of 'adder' in the store" in one.err
+
+
 @pytest.mark.slow
 def test_a_span_counts_back_from_now(run_here: Run, past: Callable[..., str]) -> None:
     recent = past(f"{datetime.now(UTC) - timedelta(days=3):%Y%m%dT%H%M%SZ}-00ff")

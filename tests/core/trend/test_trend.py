@@ -109,7 +109,7 @@ def test_a_skill_with_recorded_runs_alone_is_not_said_to_be_unknown(store: Store
     with pytest.raises(UsageError, match=r"no report of 'subtractor' in the store .*; skills there: none"):
         trend(recorded, "subtractor")
     land_reports(recorded, "20260102T120000Z-0000", None, [report])
-    with pytest.raises(UsageError, match=r"no report of 'adder.* in the store .*; skills there: none"):
+    with pytest.raises(UsageError, match=r"no measured effect of 'adder.* in the store .*; skills there: none"):
         trend(recorded, skill, metric="effect")
 
 
