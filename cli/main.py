@@ -105,7 +105,20 @@ def _call(arguments: Sequence[str]) -> int:
 
         return _fail(too_long_path(error.filename), USAGE)
     except Exception as error:  # noqa: BLE001 - the last line of defence: a bug becomes a sentence and an exit code
-        return _fail(error, UNFINISHED)
+        return _fail(_as_refused(error), UNFINISHED)
+
+
+def _as_refused(error: Exception) -> Exception:
+    """`error`, or that Prefect's API refused something, if that is why it was raised."""
+    if "prefect" not in sys.modules:
+        return error
+    from eval_skills.cli.prefect_server.refusal import refusal_of
+
+    refused = refusal_of(error)
+    if refused is None:
+        return error
+    refused.__cause__ = error  # for the traceback of -v
+    return refused
 
 
 def _command_here(error: UnknownCommandError, text: str) -> str:

@@ -25,7 +25,7 @@ _ANSWER_S = 10.0
 
 def prefect_checks() -> list[Check]:
     """Prefect's settings, and the server that a run would talk to now."""
-    return [_home(), _profiles(), *_connections(), *_server()]
+    return [_home(), _profiles(), *_connections(), *server_checks()]
 
 
 def _home() -> Check:
@@ -61,7 +61,8 @@ def _connections() -> list[Check]:
     return found
 
 
-def _server() -> list[Check]:
+def server_checks() -> list[Check]:
+    """The server, first, and its clock where it answers; no server at all is as it should be."""
     import httpx
 
     url = existing_api()
