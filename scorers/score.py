@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from eval_skills.core.errors import ScorerError
+from eval_skills.core.errors import ItemError, ScorerError
 from eval_skills.core.models import Reason
 from eval_skills.core.text import excerpt, nearest
 
@@ -21,6 +21,15 @@ class InvalidScore(ScorerError, ValueError):
 
 
 @dataclass(frozen=True, slots=True)
+class OpenValue:
+    """Between which values a score lies, whatever the votes say that a panel did not get; `error` says which ones are missing."""
+
+    low: float
+    high: float
+    error: ItemError
+
+
+@dataclass(frozen=True, slots=True)
 class Score:
     """How well one answer did: `value` in [0, 1], never NaN.
 
@@ -29,7 +38,7 @@ class Score:
     reasons for which the answer fails whatever its value; with them `passed` must be false. `dimensions` are named shares in
     [0, 1] that `value` is made of; `metadata` is any JSON. `highest` is what the value could be at most, where a part of it could
     not be found out, such as whether a pattern occurs that ran out of time: alone such a part counts as missing, in a set of
-    evaluators as unknown.
+    evaluators as unknown. `open_value`: a panel lacks votes that leave `passed` as it is, and could change the value.
 
     Raises:
         InvalidScore: the value, `highest` or a dimension is not a number, is NaN or lies outside [0, 1].
@@ -43,6 +52,7 @@ class Score:
     dimensions: Mapping[str, float] = field(default_factory=dict)
     metadata: Mapping[str, Any] = field(default_factory=dict)
     highest: float | None = None
+    open_value: OpenValue | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "value", _share(self.value, "score"))

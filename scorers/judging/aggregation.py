@@ -52,16 +52,16 @@ def decide(panel: Panel, cast: Votes[T], share: Callable[[T], float], threshold:
     return Decision(value, passed, members, votes, agreement, spread_of(voices))
 
 
-def is_open(panel: Panel, cast: Votes[T], share: Callable[[T], float], threshold: float) -> bool:
-    """Whether the votes that were not given could decide if the answer passes.
+def extremes(panel: Panel, cast: Votes[T], share: Callable[[T], float], threshold: float) -> list[Decision]:
+    """What the panel could say with the votes that were not given: the lowest and the highest decision; none where all were.
 
     Never of a ``mean``, which hardly any two of three votes settle: it is that of the votes there are.
     """
     if panel.aggregate == "mean" or all(vote.given is not None for vote in cast.votes):
-        return False
+        return []
     given = cast.each(share).votes
     whole = (Votes(tuple(replace(vote, given=end) if vote.given is None else vote for vote in given)) for end in (0.0, 1.0))
-    return len({decide(panel, votes, float, threshold).passed for votes in whole}) > 1
+    return [decide(panel, votes, float, threshold) for votes in whole]
 
 
 def describe_decision(panel: Panel, decision: Decision) -> str:

@@ -12,10 +12,10 @@ from pydantic import Field, create_model
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import Reason
 from eval_skills.core.text import beside, one_line
-from eval_skills.scorers.judging.aggregation import Decision, decide, describe_decision, facts_of, is_open, passes, wanted
+from eval_skills.scorers.judging.aggregation import Decision, decide, describe_decision, extremes, facts_of, passes, wanted
 from eval_skills.scorers.judging.panel import COULD_DECIDE, Panel, Votes
 from eval_skills.scorers.judging.reply import REASONING, Reply
-from eval_skills.scorers.score import Score, remark
+from eval_skills.scorers.score import OpenValue, Score, remark
 
 if TYPE_CHECKING:
     from eval_skills.scorers.judging.judge import Ruling
@@ -113,9 +113,8 @@ class GradedVotes:
         Raises:
             JudgeError: the votes that were not given could decide whether the answer passes.
         """
-        if is_open(self.panel, self.votes, self._worth, self.threshold):
-            raise self.votes.without_verdict(COULD_DECIDE)
         decision = decide(self.panel, self.votes, self._worth, self.threshold)
+        open_value = self._open_value(decision)
         ruling = self._nearest_vote(decision)
         reason = Reason(code=code, message=self._message(ruling, decision), where=where)
         outvoted = self.panel.aggregate == "majority" and not self.panel.is_single and not decision.passed
@@ -126,7 +125,23 @@ class GradedVotes:
             reasons=(*reasons, *self._dissent(decision, where), *truncation_remarks(ruling.truncated)),
             gates=gates,
             metadata={"judge": self._facts(ruling, version) | facts_of(self.panel, self.votes, decision)},
+            open_value=open_value,
         )
+
+    def _open_value(self, decision: Decision) -> OpenValue | None:
+        """Between which values the panel's lies, whatever the missing votes say; None where they change nothing.
+
+        Raises:
+            JudgeError: they could decide whether the answer passes.
+        """
+        possible = extremes(self.panel, self.votes, self._worth, self.threshold)
+        if not possible:
+            return None
+        missing = self.votes.without_verdict(COULD_DECIDE)
+        if len({each.passed for each in possible}) > 1:
+            raise missing
+        values = [decision.value, *(each.value for each in possible)]
+        return None if len(set(values)) == 1 else OpenValue(min(values), max(values), missing)
 
     def _worth(self, ruling: Ruling[Grade]) -> float:
         return self.grading.share(ruling.reply)

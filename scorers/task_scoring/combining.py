@@ -33,13 +33,23 @@ class Outcome:
     gated: bool | None = None
 
     @classmethod
-    def scored(cls, value: float, *, passed: bool, gated: bool = False, highest: float | None = None) -> Outcome:
+    def scored(
+        cls,
+        value: float,
+        *,
+        passed: bool,
+        gated: bool = False,
+        highest: float | None = None,
+        between: tuple[float, float] | None = None,
+    ) -> Outcome:
         """That of a score; `highest` is what it may be at most, where that is not known.
 
-        Such a score has no value, and it fails for certain only where it could not be 1 either.
+        Such a score has no value, and it fails for certain only where it could not be 1 either. One that lies `between` two
+        values has its own, and its verdict.
         """
         if highest is None:
-            return cls(passed=passed and not gated, value=value, low=value, high=value, gated=gated)
+            low, high = between or (value, value)
+            return cls(passed=passed and not gated, value=value, low=low, high=high, gated=gated)
         verdict = None if highest == 1 and not passed else passed
         return cls(passed=_all((verdict, not gated)), low=value, high=highest, gated=gated)
 

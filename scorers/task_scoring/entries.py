@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from eval_skills.core.errors import ItemError
 from eval_skills.core.models import Reason
 from eval_skills.scorers.registry import Scorer, models_of
-from eval_skills.scorers.score import Score
+from eval_skills.scorers.score import OpenValue, Score
 from eval_skills.scorers.task_scoring.combining import Combination, Outcome, Part, judged_from
 
 
@@ -29,6 +29,22 @@ class Found:
     def is_known(self) -> bool:
         """Whether there is a score, all of which could be found out."""
         return self.score is not None and self.score.highest is None
+
+    @property
+    def open_value(self) -> OpenValue | None:
+        """What missing votes leave open."""
+        return self.score.open_value if self.score is not None else None
+
+    @property
+    def failure(self) -> Exception | None:
+        """What kept it, or a vote of its panel, from a score."""
+        return self.open_value.error if self.open_value is not None else self.error
+
+    def as_it_counts(self) -> Found:
+        """The same as if the votes that are missing could change nothing."""
+        if self.score is None or self.score.open_value is None:
+            return self
+        return replace(self, score=replace(self.score, open_value=None))
 
 
 Results = Mapping[str, Found]
@@ -56,7 +72,14 @@ class PlacedScorer:
         score = found.score if (found := results.get(self.place)) is not None else None
         if score is None:
             return Outcome()
-        own = Outcome.scored(score.value, passed=bool(score.passed), gated=bool(score.gates), highest=score.highest)
+        missing = score.open_value
+        own = Outcome.scored(
+            score.value,
+            passed=bool(score.passed),
+            gated=bool(score.gates),
+            highest=score.highest,
+            between=None if missing is None else (missing.low, missing.high),
+        )
         return judged_from(own, self.threshold)
 
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
 from eval_skills.core.errors import JudgeError, ScorerError
 from eval_skills.core.models import SkillResponse
 from eval_skills.core.text import plural
 from eval_skills.scorers.judging.budget import questions_so_far
 from eval_skills.scorers.registry import asked_a_model, score_by
-from eval_skills.scorers.score import Score
+from eval_skills.scorers.score import OpenValue, Score
 from eval_skills.scorers.task_scoring.entries import Found, Group, Need, PlacedScorer, Results, said_of
 from eval_skills.scorers.task_scoring.set_reasons import score_of_set
 from eval_skills.scorers.tools.calls import nothing_to_judge
@@ -65,7 +66,9 @@ class EvaluatorSet:
         results = await self._results(response, in_thread)
         if not self._is_settled(results):
             raise self._open(results)
-        return score_of_set(self.group, results, "the verdict was known")
+        score = score_of_set(self.group, results, "the verdict was known")
+        open_value = self._open_value(results)
+        return score if open_value is None else replace(score, open_value=open_value)
 
     async def score_freely(self, response: SkillResponse, *, in_thread: bool = False) -> Score | None:
         """The score by those that ask no model, of an answer that fails for another reason; None where nothing was scored."""
@@ -79,10 +82,18 @@ class EvaluatorSet:
         return Need(verdict=not self.score_decides, value=self.score_decides)
 
     def _is_settled(self, results: Results) -> bool:
+        if not self.score_decides:
+            return self.group.outcome(results).passed is not None
+        counted = self.group.outcome({place: found.as_it_counts() for place, found in results.items()})
+        return bool(counted.gated) or (counted.gated is False and counted.is_whole)
+
+    def _open_value(self, results: Results) -> OpenValue | None:
+        """What the votes that panels did not get leave open, where the value decides and no required evaluator failed."""
         outcome = self.group.outcome(results)
-        if self.score_decides:
-            return bool(outcome.gated) or (outcome.gated is False and outcome.is_whole)
-        return outcome.passed is not None
+        if not self.score_decides or outcome.gated or outcome.is_whole:
+            return None
+        missing = self._short_of_votes(results)
+        return OpenValue(outcome.low, outcome.high, _needed_verdict(missing, results))
 
     async def _results(self, response: SkillResponse, in_thread: bool) -> dict[str, Found]:
         first = self.scorers if self.in_order else [each for each in self.scorers if not each.models]
@@ -93,20 +104,30 @@ class EvaluatorSet:
             results[following.place] = await _ask(following, response, in_thread)
         return results
 
-    def _open(self, results: Results) -> JudgeError | ScorerError:
+    def _open(self, results: Results) -> ScorerError | JudgeError:
         """Why the verdict is open. That a judge failed comes first: it may be asked again."""
         scored = {place: found for place, found in results.items() if found.is_known}
         missing = [each for each in self.group.needed(self._need, scored) if each.place in results]
         missing.sort(key=lambda each: not isinstance(results[each.place].error, JudgeError))
-        first, more = results[missing[0].place], len(missing) - 1
-        others = f", as that of {plural(more, 'other')}" if more else ""
-        verdict = f"(evaluator {missing[0].name} at {missing[0].place}, whose verdict is needed{others})"
-        if isinstance(first.error, JudgeError):
-            found = JudgeError(f"{first.error} {verdict}", code=first.error.code, retry_after_s=first.error.retry_after_s)
-        else:
-            return ScorerError(f"{said_of(first)} {verdict}")
-        found.__cause__ = first.error
-        return found
+        return _needed_verdict(missing or self._short_of_votes(results), results)
+
+    def _short_of_votes(self, results: Results) -> list[PlacedScorer]:
+        """The panels that have a verdict, and lack votes that could decide that of the set."""
+        others = {place: found for place, found in results.items() if found.open_value is None}
+        return [each for each in self.group.needed(self._need, others) if each.place in results]
+
+
+def _needed_verdict(missing: Sequence[PlacedScorer], results: Results) -> ScorerError | JudgeError:
+    """The error of the first of these scorers, which says how many others there are."""
+    first, more = missing[0], len(missing) - 1
+    others = f", as that of {plural(more, 'other')}" if more else ""
+    verdict = f"(evaluator {first.name} at {first.place}, whose verdict is needed{others})"
+    error = results[first.place].failure
+    if not isinstance(error, JudgeError):
+        return ScorerError(f"{said_of(results[first.place])} {verdict}")
+    found = JudgeError(f"{error} {verdict}", code=error.code, retry_after_s=error.retry_after_s)
+    found.__cause__ = error
+    return found
 
 
 async def _ask(scorer: PlacedScorer, response: SkillResponse, in_thread: bool) -> Found:

@@ -12,7 +12,7 @@ from eval_skills.core.models import Reason, SkillResponse, Thresholds, Verdict, 
 from eval_skills.core.models.evaluators import SET
 from eval_skills.core.models.result import ErrorKind
 from eval_skills.core.text import one_line, plural
-from eval_skills.scorers.score import Score, remark
+from eval_skills.scorers.score import OpenValue, Score, remark
 
 if TYPE_CHECKING:
     from eval_skills.scorers.tools.forbidden import ForbiddenTools
@@ -70,7 +70,13 @@ class Findings:
         return any(each.code == code for each in (*self.output_gates, *self.evaluation, *self.remarks))
 
     def add_evaluation(self, score: Score) -> None:
-        """The evaluator's score, which is the dimension `output_quality`; its own dimensions are shown beside it."""
+        """The evaluator's score, which is the dimension `output_quality`; its own dimensions are shown beside it.
+
+        Raises:
+            JudgeError: votes that a panel did not get could decide whether `min_score` is reached.
+        """
+        if score.open_value is not None and not score.gates and self._could_miss(score.open_value):
+            raise score.open_value.error
         self.scores["output_quality"] = score.value
         self.parts = dict(score.dimensions)
         self.evaluator_passed = score.passed
@@ -83,6 +89,13 @@ class Findings:
         informative = [each for each in reasons if score.passed or each.informational]
         self.evaluation += [each for each in reasons if each not in informative]
         self.remarks += (each.as_remark() for each in informative)
+
+    def _could_miss(self, value: OpenValue) -> bool:
+        """Whether `min_score` is reached at one end of an open value, and not at the other."""
+        if self.min_score is None:
+            return False
+        ends = (self._mean(self.scores | {"output_quality": end}) for end in (value.low, value.high))
+        return len({reaches(end, self.min_score) for end in ends}) > 1
 
     def verdict(self) -> Verdict:
         """Status `error` if a scorer failed and no gate had failed, otherwise pass or fail with the weighted mean as score."""
@@ -100,11 +113,14 @@ class Findings:
         if self.forbidden_unknown:
             return 0.0
         if self.weights:
-            return weighted_mean({**dict.fromkeys(self.weights, 0.0), **self.scores}, self.weights) or 0.0
+            return self._mean(self.scores)
         if self.claims_share is not None:
             return self.claims_share
         self.remarks.append(_NOTHING)
         return 1.0
+
+    def _mean(self, scores: Mapping[str, float]) -> float:
+        return weighted_mean({**dict.fromkeys(self.weights, 0.0), **scores}, self.weights) or 0.0
 
     def _is_enough(self, score: float) -> bool:
         if self.min_score is not None:

@@ -143,6 +143,55 @@ async def test_without_more_than_half_of_the_members_there_is_no_verdict(model: 
     assert "only 1 of 3 votes of the panel were given" in found.reasons[0].message
 
 
+PANEL = {"type": "llm_judge", "criteria": "Be right.", "models": THREE}
+HALF = {"type": "contains", "keywords": ["42", "never said"], "threshold": 0.5}
+TOOLS = {"expected": {"tools": ["search"]}, "weights": {"toolAccuracy": 1, "outputQuality": 1}}
+
+
+def at_least(points: float, *evaluators: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {"evaluators": list(evaluators), "thresholds": {"minScore": points}, **more}
+
+
+@pytest.mark.parametrize(
+    ("given", "asked", "status"),
+    [
+        pytest.param((0.75, 0.9), at_least(80, PANEL), "error", id="the-median-may-be-0.75"),
+        pytest.param((0.75, 0.9), at_least(83, PANEL), "error", id="it-may-be-0.9"),
+        pytest.param((0.75, 0.9), at_least(75, PANEL), "pass", id="it-is-enough-in-any-case"),
+        pytest.param((0.75, 0.9), at_least(91, PANEL), "fail", id="it-is-never-enough"),
+        pytest.param((0.75, 0.9), at_least(80, PANEL | {"aggregate": "mean"}), "pass", id="a-mean-is-of-those-that-vote"),
+        pytest.param((0.75, 0.9), at_least(70, PANEL | {"aggregate": "majority"}), "error", id="two-of-three-are-67-points"),
+        pytest.param((0.75, 0.9), at_least(66, PANEL | {"aggregate": "majority"}), "pass", id="two-of-three-are-enough"),
+        pytest.param((0.1, 0.2), at_least(20, PANEL | {"aggregate": "majority"}), "fail", id="no-majority-for-any-score"),
+        pytest.param((0.75, 0.9), at_least(80, PANEL, **TOOLS), "fail", id="other-dimensions-fail-it"),
+        pytest.param((0.75, 0.9), at_least(40, PANEL, **TOOLS), "error", id="other-dimensions-leave-it-open"),
+        pytest.param((0.75, 0.9), at_least(65, HALF, PANEL), "error", id="set-0.625-to-0.7"),
+        pytest.param((0.75, 0.9), at_least(62, HALF, PANEL), "pass", id="set-in-any-case"),
+        pytest.param((0.75, 0.9), at_least(65, HALF | {"threshold": 1, "required": True}, PANEL), "fail", id="set-required"),
+        pytest.param((0.75, 0.9), {"evaluators": [HALF, PANEL], "combine": "weighted", "threshold": 0.65}, "error", id="mean"),
+        pytest.param(
+            (0.75, 0.9), {"evaluators": [HALF, PANEL], "combine": "weighted", "threshold": 0.62}, "pass", id="mean-known"
+        ),
+        pytest.param((0.75, 0.9), {"evaluators": [HALF, PANEL]}, "pass", id="verdicts-alone-decide"),
+    ],
+)
+@pytest.mark.parametrize("alone", [True, False])
+async def test_a_missing_model_that_could_decide_by_its_score_leaves_no_verdict(
+    model: ScriptedModel, settings: Settings, given: tuple[float, float], asked: dict[str, Any], status: str, alone: bool
+) -> None:
+    """As one evaluator and as a set of one, which go different ways."""
+    if alone and len(asked["evaluators"]) == 1:
+        asked = {key: value for key, value in asked.items() if key != "evaluators"} | {"evaluator": asked["evaluators"][0]}
+    model.otherwise = by_model(one=given[0], two=given[1], three=failure(404, "no such model"))
+    scoring = TaskScoring(EvalTask.model_validate({"id": "t", "inputData": {"q": 1}, **asked}), settings())
+    found = await scoring.verdict(SkillResponse(output="42", tool_calls=[]))
+    assert found.status == status
+    if status == "error":
+        assert (found.error_kind, found.score, found.reasons[0].code) == ("judge", None, "JUDGE_MODEL")
+        assert "only 2 of 3 votes of the panel were given, and what is missing could decide" in found.reasons[0].message
+        assert "output_quality" not in found.dimensions
+
+
 async def test_a_spent_budget_is_no_missing_member(model: ScriptedModel, settings: Settings) -> None:
     llm = {"input_price": 0.0, "output_price": 1_000.0}
     model.otherwise = by_model(one=1.0, two=1.0, three=1.0)
