@@ -7,8 +7,9 @@ unknown could change it.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import NamedTuple
 
 from eval_skills.core.models import AtLeast
@@ -72,6 +73,14 @@ class Part(NamedTuple):
     outcome: Outcome
 
 
+class _Worth(NamedTuple):
+    """A value with its weight, and whether a gate of its own fails."""
+
+    weight: float
+    value: float
+    gated: bool | None
+
+
 @dataclass(frozen=True, slots=True)
 class Combination:
     """The rule of a set; `threshold` is what a weighted mean must reach. Without it, ``weighted`` passes where all do."""
@@ -91,8 +100,8 @@ class Combination:
         highest as must pass, of those first that no gate of their own failed. What is unknown is left out of it.
         """
         counted = [part for part in parts if part.weight > 0]
-        low = self._value([(part, self._at_least_worth(part.outcome)) for part in counted]) or 0.0
-        high = self._value([(part, part.outcome.high) for part in counted]) or 0.0
+        low = self._bound(counted, attrgetter("low"), min)
+        high = self._bound(counted, attrgetter("high"), max)
         required = _all(part.outcome.passed for part in parts if part.required)
         if self.decided_by_value:
             by_rule = _reached(low, high, self.threshold or 0.0)
@@ -102,7 +111,9 @@ class Combination:
             held = self._passes([_not(part.outcome.gated) for part in counted])
         return Outcome(
             passed=_all((required, by_rule)),
-            value=self._value([(part, value) for part in counted if (value := part.outcome.value) is not None]),
+            value=self._value(
+                _Worth(part.weight, value, part.outcome.gated) for part in counted if (value := part.outcome.value) is not None
+            ),
             low=low,
             high=high,
             gated=_not(_all((required, held))),
@@ -117,18 +128,32 @@ class Combination:
         return 1 if self.rule == "any" else count
 
     @property
-    def _picks_the_best(self) -> bool:
+    def picks_the_best(self) -> bool:
+        """Whether the value is that of the best entries, of those first that no gate of their own failed."""
         return self.rule == "any" or isinstance(self.rule, AtLeast)
 
-    def _at_least_worth(self, outcome: Outcome) -> float:
-        """What it counts for at least: nothing where its gate may fail, so that another one is picked."""
-        return 0.0 if outcome.gated is None and self._picks_the_best else outcome.low
+    def _bound(self, counted: Sequence[Part], end: Callable[[Outcome], float], pick: Callable[[Iterable[float]], float]) -> float:
+        """The least value of all, or the greatest: `pick` is `min` or `max`, and `end` gives that of one.
 
-    def _value(self, valued: list[tuple[Part, float]]) -> float | None:
-        if not self._picks_the_best:
-            return _mean([(part.weight, value) for part, value in valued])
-        ranked = sorted(((part.outcome.gated is not True, value) for part, value in valued), reverse=True)
-        return _mean([(1.0, value) for _, value in ranked[: self._needed(len(valued))]])
+        A gate that may fail puts its entry behind the others. However many such gates hold, the value is the least where they
+        are those of the lowest entries, and the greatest where they are those of the highest.
+        """
+        worths = [
+            _Worth(part.weight, end(part.outcome), part.outcome.gated if self.picks_the_best else False) for part in counted
+        ]
+        known = [worth for worth in worths if worth.gated is not None]
+        unknown = sorted((worth for worth in worths if worth.gated is None), key=attrgetter("value"), reverse=pick is max)
+        possible = (
+            self._value([*known, *(worth._replace(gated=place >= held) for place, worth in enumerate(unknown))])
+            for held in range(len(unknown) + 1)
+        )
+        return pick(value or 0.0 for value in possible)
+
+    def _value(self, worths: Iterable[_Worth]) -> float | None:
+        if not self.picks_the_best:
+            return _mean([(worth.weight, worth.value) for worth in worths])
+        ranked = sorted(((worth.gated is not True, worth.value) for worth in worths), reverse=True)
+        return _mean([(1.0, value) for _, value in ranked[: self._needed(len(ranked))]])
 
 
 def _mean(weighted: list[tuple[float, float]]) -> float | None:

@@ -84,15 +84,19 @@ class PlacedScorer:
 
 
 class Need(NamedTuple):
-    """What of an outcome matters to what lies around it: its verdict, its value, and whether required entries hold."""
+    """What of an outcome matters to what lies around it: its verdict, its value, and whether it fails for any value."""
 
-    verdict: bool = True
+    verdict: bool = False
     value: bool = False
-    required: bool = True
+    gate: bool = False
 
     def is_met(self, outcome: Outcome) -> bool:
         """Whether all that matters is known."""
-        return (outcome.passed is not None or not self.verdict) and (outcome.is_whole or not self.value)
+        return (
+            (outcome.passed is not None or not self.verdict)
+            and (outcome.is_whole or not self.value)
+            and (outcome.gated is not None or not self.gate)
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,7 +141,7 @@ class Group:
         """The scorers without a result that may change what is needed of this set, in the order written."""
         for entry in self.entries:
             inner = self._needed_of(entry, need)
-            if not (inner.verdict or inner.value):
+            if not any(inner):
                 continue
             if isinstance(entry.evaluator, PlacedScorer):
                 if entry.evaluator.place not in results:
@@ -146,10 +150,14 @@ class Group:
                 yield from entry.evaluator.needed(inner, results)
 
     def _needed_of(self, entry: Entry, need: Need) -> Need:
-        by_value = self.combination.decided_by_value
-        verdict = (need.required and entry.required) or (need.verdict and entry.weight > 0 and not by_value)
-        value = entry.weight > 0 and (need.value or (need.verdict and by_value))
-        return Need(verdict, value, required=verdict)
+        by_value, counts = self.combination.decided_by_value, entry.weight > 0
+        holds_all = entry.required and (need.verdict or need.gate)
+        value = counts and (need.value or (need.verdict and by_value))
+        return Need(
+            verdict=holds_all or (counts and need.verdict and not by_value),
+            value=value,
+            gate=(counts and need.gate and not by_value) or (value and self.combination.picks_the_best),
+        )
 
 
 def said_of(found: Found) -> str:

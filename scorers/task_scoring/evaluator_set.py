@@ -79,7 +79,7 @@ class EvaluatorSet:
 
     @property
     def _need(self) -> Need:
-        return Need(verdict=not self.score_decides, value=self.score_decides)
+        return Need(verdict=not self.score_decides, value=self.score_decides, gate=self.score_decides)
 
     def _is_settled(self, results: Results) -> bool:
         if not self.score_decides:

@@ -61,7 +61,8 @@ def outcome_of(node: Node) -> Outcome:
 def known(tree: Tree) -> tuple[bool, float]:
     """Verdict and value of a tree in which everything is known, by the words of the documentation alone."""
     counted = [(node, *known_of(node)) for node in tree.nodes if node.weight]
-    verdicts, values = [passed for _, passed, _ in counted], sorted((value for *_, value in counted), reverse=True)
+    verdicts = [passed for _, passed, _ in counted]
+    values = [value for _, value in sorted(((not fails_for_any_value(node), value) for node, _, value in counted), reverse=True)]
     mean = sum(node.weight * value for node, _, value in counted) / sum(node.weight for node, *_ in counted)
     if tree.rule == "any":
         passed, value = any(verdicts), values[0]
@@ -76,6 +77,17 @@ def known(tree: Tree) -> tuple[bool, float]:
 def known_of(node: Node) -> tuple[bool, float]:
     passed, value = known(node.inner) if isinstance(node.inner, Tree) else (bool(node.inner.passed), node.inner.value)
     return (not passed, 1 - value) if node.negated else (passed, value)
+
+
+def fails_for_any_value(node: Node) -> bool:
+    """Whether a set in which everything is known lacks what it requires, or has too few entries that do not."""
+    tree = node.inner
+    if not isinstance(tree, Tree) or node.negated:
+        return False
+    holding = [not fails_for_any_value(each) for each in tree.nodes if each.weight]
+    needed = 1 if tree.rule == "any" else tree.rule.at_least if isinstance(tree.rule, AtLeast) else len(holding)
+    lacking = any(each.required and not known_of(each)[0] for each in tree.nodes)
+    return lacking or (tree.threshold is None and sum(holding) < needed)
 
 
 def completions(tree: Tree) -> Iterator[Tree]:
@@ -254,6 +266,20 @@ def test_the_order_of_entries_changes_nothing(tree: Tree, chance: Any) -> None:
 def test_a_value_that_a_gate_failed_is_picked_last(outcomes: Sequence[Outcome], bounds: tuple[float, float]) -> None:
     found = Combination(rule="any").outcome([Part(1.0, False, each) for each in outcomes])
     assert (found.low, found.high) == bounds
+
+
+@pytest.mark.parametrize("rule", ["any", AtLeast(at_least=2), AtLeast(at_least=3)], ids=str)
+def test_bounds_hold_whichever_gates_fail(rule: Any) -> None:
+    def found(outcomes: Sequence[Outcome]) -> Outcome:
+        return Combination(rule).outcome([Part(1.0, False, each) for each in outcomes])
+
+    ends = ((0.0, 0.0), (0.3, 0.6), (0.5, 0.5), (0.2, 0.9))
+    entries = [Outcome(value=low, low=low, high=high, gated=gated) for low, high in ends for gated in (None, True, False)]
+    for outcomes in itertools.product(entries, repeat=3):
+        gates = itertools.product(*((True, False) if each.gated is None else (each.gated,) for each in outcomes))
+        known = [found([replace(each, gated=gate) for each, gate in zip(outcomes, held, strict=True)]) for held in gates]
+        assert found(outcomes).low == min(each.low for each in known), outcomes
+        assert found(outcomes).high == max(each.high for each in known), outcomes
 
 
 @given(trees)

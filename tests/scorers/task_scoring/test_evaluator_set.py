@@ -181,6 +181,37 @@ def test_a_mean_is_decided_by_its_bounds(scores: list[float | None], status: str
     assert found.score == (None if status == "error" else sum(filter(None, scores)) / 2)
 
 
+GATE = {"weight": 0, "required": True}
+OPEN, HOLDS, FAILS = free(None, **GATE), paid(1, **GATE), paid(0, **GATE)
+MEAN = {"combine": "weighted", "threshold": 0.6}
+
+
+@each_row(
+    ("evaluators", "fields", "status", "score"),
+    [
+        pytest.param([a_set(a_set(OPEN, free(0.9)), combine="any")], MEAN, "pass", 0.9, id="nothing-else-to-pick"),
+        pytest.param([a_set(a_set(OPEN, free(0.9)), free(0.7), combine="any")], MEAN, "pass", 0.9, id="either-is-enough"),
+        pytest.param([a_set(a_set(OPEN, free(0.9)), free(0.2), combine="any")], MEAN, "error", None, id="which-is-open"),
+        pytest.param([a_set(a_set(HOLDS, free(0.9)), free(0.2), combine="any")], MEAN, "pass", 0.9, id="asked-and-it-holds"),
+        pytest.param([a_set(a_set(FAILS, free(0.9)), free(0.2), combine="any")], MEAN, "fail", 0.2, id="asked-and-it-fails"),
+        pytest.param([a_set(OPEN, free(0.9)), free(0.2)], {"combine": "any", "points": 60}, "error", None, id="points-open"),
+        pytest.param([a_set(HOLDS, free(0.9)), free(0.2)], {"combine": "any", "points": 60}, "pass", 0.9, id="points-hold"),
+        pytest.param([a_set(FAILS, free(0.9)), free(0.2)], {"combine": "any", "points": 60}, "fail", 0.2, id="points-fail"),
+        pytest.param([a_set(OPEN, free(0.9)), free(0.9)], {"combine": "all", "points": 60}, "error", None, id="points-of-all"),
+    ],
+)
+def test_what_must_pass_in_a_set_decides_whether_its_value_is_picked(
+    evaluators: list[Any], fields: dict[str, Any], status: str, score: float | None
+) -> None:
+    points = fields.get("points")
+    limit = {} if points is None else {"thresholds": {"minScore": points}}
+    found = judged(*evaluators, **{key: value for key, value in fields.items() if key != "points"}, **limit)
+    assert (found.status, found.score) == (status, score)
+    if status == "error":
+        assert found.reasons[0].message.startswith("the verdict of the evaluators is open: ")
+        assert "evaluators[0].evaluators[0]" in found.reasons[0].message
+
+
 def test_a_judge_that_failed_leaves_the_item_unjudged() -> None:
     found = judged(free(1), paid("broken"), paid("judge fails", name="tone"))
     assert (found.status, found.error_kind) == ("error", "judge")
