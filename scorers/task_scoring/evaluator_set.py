@@ -82,10 +82,11 @@ class EvaluatorSet:
         return Need(verdict=not self.score_decides, value=self.score_decides, gate=self.score_decides)
 
     def _is_settled(self, results: Results) -> bool:
+        outcome = self.group.outcome(results)
         if not self.score_decides:
-            return self.group.outcome(results).passed is not None
+            return outcome.passed is not None
         counted = self.group.outcome({place: found.as_it_counts() for place, found in results.items()})
-        return bool(counted.gated) or (counted.gated is False and counted.is_whole)
+        return bool(outcome.gated) or (outcome.gated is False and counted.is_whole)
 
     def _open_value(self, results: Results) -> OpenValue | None:
         """What the votes that panels did not get leave open, where the value decides and no required evaluator failed."""

@@ -145,6 +145,7 @@ async def test_without_more_than_half_of_the_members_there_is_no_verdict(model: 
 
 PANEL = {"type": "llm_judge", "criteria": "Be right.", "models": THREE}
 HALF = {"type": "contains", "keywords": ["42", "never said"], "threshold": 0.5}
+MEAN = {"evaluators": [HALF, PANEL], "combine": "weighted"}
 TOOLS = {"expected": {"tools": ["search"]}, "weights": {"toolAccuracy": 1, "outputQuality": 1}}
 
 
@@ -168,10 +169,12 @@ def at_least(points: float, *evaluators: dict[str, Any], **more: Any) -> dict[st
         pytest.param((0.75, 0.9), at_least(65, HALF, PANEL), "error", id="set-0.625-to-0.7"),
         pytest.param((0.75, 0.9), at_least(62, HALF, PANEL), "pass", id="set-in-any-case"),
         pytest.param((0.75, 0.9), at_least(65, HALF | {"threshold": 1, "required": True}, PANEL), "fail", id="set-required"),
-        pytest.param((0.75, 0.9), {"evaluators": [HALF, PANEL], "combine": "weighted", "threshold": 0.65}, "error", id="mean"),
         pytest.param(
-            (0.75, 0.9), {"evaluators": [HALF, PANEL], "combine": "weighted", "threshold": 0.62}, "pass", id="mean-known"
+            (0.75, 0.9), at_least(40, {**MEAN, "threshold": 0.65, "required": True}), "error", id="a-required-set-is-open"
         ),
+        pytest.param((0.75, 0.9), at_least(40, {**MEAN, "threshold": 0.62, "required": True}), "pass", id="a-required-set-holds"),
+        pytest.param((0.75, 0.9), MEAN | {"threshold": 0.65}, "error", id="mean"),
+        pytest.param((0.75, 0.9), MEAN | {"threshold": 0.62}, "pass", id="mean-known"),
         pytest.param((0.75, 0.9), {"evaluators": [HALF, PANEL]}, "pass", id="verdicts-alone-decide"),
     ],
 )
@@ -180,7 +183,7 @@ async def test_a_missing_model_that_could_decide_by_its_score_leaves_no_verdict(
     model: ScriptedModel, settings: Settings, given: tuple[float, float], asked: dict[str, Any], status: str, alone: bool
 ) -> None:
     """As one evaluator and as a set of one, which go different ways."""
-    if alone and len(asked["evaluators"]) == 1:
+    if alone and len(asked["evaluators"]) == 1 and "type" in asked["evaluators"][0]:
         asked = {key: value for key, value in asked.items() if key != "evaluators"} | {"evaluator": asked["evaluators"][0]}
     model.otherwise = by_model(one=given[0], two=given[1], three=failure(404, "no such model"))
     scoring = TaskScoring(EvalTask.model_validate({"id": "t", "inputData": {"q": 1}, **asked}), settings())
