@@ -236,9 +236,10 @@ def effective_weights(configured: Collection[str], of_run: Weights, of_task: Wei
     """
     weights = {name: _weight(name, of_task, of_run) for name in DEFAULT_WEIGHTS if name in configured}
     if weights and not any(weights.values()):
-        raise InputError(
-            f"every configured dimension weighs 0 ({', '.join(weights)}); give at least one a weight above 0", path="weights"
-        )
+        of_this_task = of_task is not None and any(getattr(of_task, name) is not None for name in weights)
+        whose = "" if of_this_task else " by the run's weights in the configuration or the call"
+        message = f"every configured dimension weighs 0{whose} ({', '.join(weights)}); give at least one a weight above 0"
+        raise InputError(message, path="weights" if of_this_task else "")
     return weights
 
 

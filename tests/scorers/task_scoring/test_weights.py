@@ -25,9 +25,16 @@ def test_p77_what_is_not_configured_has_no_weight() -> None:
 
 
 def test_p61_weights_that_are_all_0_are_refused_at_load() -> None:
-    with pytest.raises(InputError, match="weighs 0"):
-        effective_weights({"tool_accuracy"}, Weights(tool_accuracy=0), None)
+    with pytest.raises(InputError, match=r"^weights: every configured dimension weighs 0 \(tool_accuracy\); give at least one"):
+        effective_weights({"tool_accuracy"}, Weights(), Weights(tool_accuracy=0))
     assert effective_weights({"output_quality"}, Weights(tool_accuracy=0), None) == {"output_quality": 0.5}
+
+
+@pytest.mark.parametrize("of_task", [None, Weights(sequence_correctness=1)])
+def test_weights_of_the_run_that_are_all_0_are_not_looked_for_in_the_task(of_task: Weights | None) -> None:
+    said = r"^every configured dimension weighs 0 by the run's weights in the configuration or the call \(tool_accuracy\)"
+    with pytest.raises(InputError, match=said):
+        effective_weights({"tool_accuracy"}, Weights(tool_accuracy=0), of_task)
 
 
 def test_no_dimension_has_no_mean() -> None:
