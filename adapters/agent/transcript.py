@@ -197,11 +197,16 @@ class Transcript:
             self.unread_cost = self.unread_cost or given
 
     def _add(self, given: Mapping[Figure, float | None]) -> None:
+        """Add what can be right. A sum is unknown with a figure below zero, and where it is more than one answer may have: the
+        whole answer would be refused for it. Limits go by what is known, which is at most that."""
         for figure, value in given.items():
-            if value is None:
+            if value is None or not value >= 0:
                 self._unknown_figures.add(figure)
-            else:
-                self._figures[figure] = min(self._figures.get(figure, 0) + value, _MOST[figure])
+                continue
+            total = self._figures.get(figure, 0) + value
+            if total > _MOST[figure]:
+                self._unknown_figures.add(figure)
+            self._figures[figure] = min(total, _MOST[figure])
 
     def _sum(self, figure: Figure) -> Any:
         """All of a figure; None where any of it is unknown."""

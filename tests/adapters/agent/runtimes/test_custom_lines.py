@@ -234,6 +234,7 @@ WHOLE = usage(promptTokens=50, completionTokens=5, costUsd=0.1)
         pytest.param([WHOLE, usage(promptTokens=1, completionTokens=-5, costUsd=0.1)], (51, None, 0.2), id="negative"),
         pytest.param([WHOLE, usage(promptTokens=1, completionToken=5, costUsd=0.1)], (51, None, 0.2), id="misspelt"),
         pytest.param([WHOLE, '{"type": "usage", "promptTokens": 5, "cos'], (None, None, None), id="cut-off"),
+        pytest.param([WHOLE, usage(promptTokens=10**20, completionTokens=5, costUsd=1e300)], (None, 10, None), id="too-much"),
     ],
 )
 def test_sums_are_whole_or_unknown(lines: list[dict[str, Any] | str], sums: tuple[Any, ...]) -> None:
@@ -244,6 +245,7 @@ def test_sums_are_whole_or_unknown(lines: list[dict[str, Any] | str], sums: tupl
     ("line", "said"),
     [
         pytest.param(usage(cost_usd=100), "has cost $100, more than", id="snake-case"),
+        pytest.param(usage(costUsd=1e300), "has cost $1e+09, more than", id="too-much"),
         pytest.param(usage(costUsd="100"), 'reported a cost that cannot be read, costUsd: "100"', id="in-quotes"),
         pytest.param(usage(costUsdd=100), "reported a cost that cannot be read, costUsdd: 100", id="misspelt"),
         pytest.param(usage(promptTokens=100), None, id="no-cost"),

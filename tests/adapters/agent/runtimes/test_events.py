@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -92,6 +93,28 @@ def test_gemini_messages_come_in_parts_and_thoughts_are_in_the_total_alone() -> 
 )
 def test_errors_that_pass(message: str, helps: bool) -> None:
     assert another_attempt_helps(message) is helps
+
+
+@each_row(
+    ("tokens", "usd", "known"),
+    [
+        pytest.param((-5, 20), 0.1, (None, 20, 0.1), id="tokens-below-zero"),
+        pytest.param((100, 20), -0.1, (100, 20, None), id="a-cost-below-zero"),
+        pytest.param((10**20, 20), 1e300, (None, 20, None), id="more-than-can-be"),
+        pytest.param((100, 20), math.nan, (100, 20, None), id="not-a-number"),
+    ],
+)
+def test_a_figure_that_cannot_be_right_is_unknown_and_no_answer_is_lost_for_it(
+    tokens: tuple[int, int], usd: float, known: tuple[int | None, int | None, float | None]
+) -> None:
+    transcript = Transcript()
+    transcript.usage(*tokens)
+    transcript.cost(usd)
+    transcript.answer("done")
+    response = transcript.response()
+    assert response.output == "done"
+    assert response.usage is not None
+    assert (response.usage.prompt_tokens, response.usage.completion_tokens, response.cost_usd) == known
 
 
 @pytest.mark.parametrize("sandbox", ["none", "bwrap"])
