@@ -38,7 +38,7 @@ class Enough:
             return ContractError(f"{said}, so adapterConfig.maxCostUsd cannot be held; give costUsd as a number of USD")
         if transcript.steps > self._config.max_steps:
             return too_many_steps(self._config)
-        if transcript.size > self._config.max_output_bytes:
+        if max(transcript.size, len(transcript.output or "")) > self._config.max_output_bytes:
             return too_long("what the agent reported", self._config.max_output_bytes)
         return None
 

@@ -47,8 +47,8 @@ class Transcript:
     Until something other than the answer and its tokens is noted, what was called and loaded is unknown: an agent may tell
     nothing. `observed` says that everything will be told, and so that nothing was called yet. `session_id` is the agent's own
     name for the session, by which a record is found that it keeps itself. `lacks` is what has still to come before an agent that
-    ends by itself has told everything; "" for nothing. Texts over `MAX_TEXT_CHARS` are cut. `size` is about
-    how many characters are kept.
+    ends by itself has told everything; "" for nothing. Texts over `MAX_TEXT_CHARS` are cut, but for the answer, which is judged
+    whole. `size` is about how many characters are kept beside it.
     """
 
     def __init__(self, installed: Iterable[str] = (), workspace: str = "", *, watched: Iterable[str] = ()) -> None:
@@ -67,6 +67,7 @@ class Transcript:
         self._told_loaded: set[str] = set()
         self._entered: set[str] = set()
         self._answer: str | None = None
+        self._words = ""
         self._figures: dict[Figure, Any] = {}
         self._unknown_figures: set[Figure] = set()
         self._reported: set[frozenset[Figure]] = set()
@@ -97,11 +98,13 @@ class Transcript:
         with the last message, where that has the same role."""
         self.observed()
         last = self._messages[-1] if self._messages else None
-        if more and last is not None and last["role"] == role:
-            said = last["content"] or ""
-            last["content"] = said + self._kept(text) if len(said) <= MAX_TEXT_CHARS else said
-        else:
-            self._messages.append({"role": role, "content": self._kept(text)})
+        if last is None or last["role"] != role or not more:
+            last = {"role": role, "content": ""}
+            self._messages.append(last)
+        said = last["content"] or ""
+        if role == "assistant" and text:
+            self._words = (self._words if said else "") + _plain(text)
+        last["content"] = said + self._kept(text) if len(said) <= MAX_TEXT_CHARS else said
 
     def tool_call(self, id: str | None, name: str, arguments: Any, *, other: bool = False) -> str:  # noqa: A002 - every protocol's word
         """A call of a tool; the `id` of one of the same tool that has no result yet completes its arguments, unless it is known
@@ -248,7 +251,7 @@ class Transcript:
 
     def answer(self, text: str) -> None:
         """The final answer; the last one counts."""
-        self._answer = self._kept(text)
+        self._answer = _plain(text)
 
     def loaded(self, skill_name: str) -> None:
         """An Agent Skill was loaded; a name that is neither installed nor watched is left out."""
@@ -275,11 +278,8 @@ class Transcript:
 
     @property
     def output(self) -> str | None:
-        """The answer so far; None where there is none."""
-        if self._answer is not None:
-            return self._answer
-        said = (message["content"] for message in reversed(self._messages) if message["role"] == "assistant")
-        return next((text for text in said if text), None)
+        """The answer so far, whole: the last words of the assistant where no other was given; None where there is none."""
+        return self._words or None if self._answer is None else self._answer
 
     def response(self) -> SkillResponse:
         """All of it, also before the end."""
@@ -367,13 +367,18 @@ class Transcript:
             left_out = len(value) - MAX_TEXT_CHARS
             kept = value if left_out <= 0 else f"{value[:MAX_TEXT_CHARS]}… [{left_out:,} more characters left out]"
             self.size += len(kept)
-            return kept.encode("utf-8", "replace").decode()
+            return _plain(kept)
         if isinstance(value, dict):
             return {str(self._kept(str(key))): self._kept(each) for key, each in value.items()}
         if isinstance(value, list | tuple):
             return [self._kept(each) for each in value]
         self.size += 8
         return value
+
+
+def _plain(text: str) -> str:
+    """The text without halves of surrogate pairs, which no file can hold."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def _written(message: dict[str, Any]) -> dict[str, Any]:

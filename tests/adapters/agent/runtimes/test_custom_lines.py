@@ -198,6 +198,26 @@ def test_a_message_keeps_its_words_beside_its_calls() -> None:
     assert [(call.name, call.result) for call in response.tool_calls or ()] == [("pay", "paid")]
 
 
+@each_row(
+    "line",
+    [
+        pytest.param({"type": "answer", "content": f"{'x' * 200_000} done"}, id="answer"),
+        pytest.param(said(content=f"{'x' * 200_000} done"), id="last-message"),
+    ],
+)
+def test_a_long_answer_is_judged_whole(line: dict[str, Any]) -> None:
+    response = read(STEP, said(content="I look."), line)
+    assert response.output == line["content"]
+    assert codes(response) == []
+
+
+def test_an_answer_above_the_limit_of_an_answer_is_an_error() -> None:
+    transcript, enough = Transcript(), Enough(AgentConfig(max_output_bytes=300_000))
+    Custom().read(json.dumps(DONE | {"content": "x" * 300_001}), transcript)
+    assert enough.check(transcript)
+    assert "has more than 300,000 bytes (maxOutputBytes)" in str(enough.problem)
+
+
 def test_tokens_and_an_answer_say_nothing_of_what_was_called() -> None:
     usage = {"type": "usage", "promptTokens": 9, "completionTokens": 4}
     assert read(usage, DONE).tool_calls is None

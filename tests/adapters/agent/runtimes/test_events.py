@@ -35,6 +35,17 @@ def shell(number: int, command: str, code: int | None = 0, *, ended: bool = True
     return item(number, "command_execution", ended=ended, command=words, aggregated_output="out\n", exit_code=code, status=status)
 
 
+def test_gemini_s_answer_is_joined_from_its_last_message_alone() -> None:
+    def words(text: str) -> dict[str, Any]:
+        return {"type": "message", "role": "assistant", "content": text, "delta": True}
+
+    call = {"type": "tool_use", "tool_name": "read", "tool_id": "t1", "parameters": {}}
+    result = {"type": "tool_result", "tool_id": "t1", "output": "ok", "status": "success"}
+    half = "x" * 80_000
+    found = read("gemini", words("I look."), call, result, {**call, "tool_id": "t2"}, words(half), words(half), words("2 rows"))
+    assert found.output == f"{half}{half}2 rows"
+
+
 def test_codex_calls_that_run_side_by_side_are_one_turn() -> None:
     response = read(
         "codex",
