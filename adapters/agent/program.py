@@ -155,7 +155,7 @@ class Program:
             ended_by_itself = not self._reached.done()
         finally:
             await shield_cleanup(self._child.stop())
-            self._on_line(self._lines.flush())
+            self._on_line(self._lines.flush_skipping())
             await shield_cleanup(asyncio.to_thread(self._complete, ended_by_itself))
         if (problem := self._enough.problem) is not None:
             raise problem
@@ -176,8 +176,9 @@ class Program:
     def _on_line(self, line: bytes | LongLine) -> None:
         if isinstance(line, LongLine):
             self._unread += 1
-            if line.first.lstrip().startswith(b"{"):  # an event, which may tell of a call
+            if line.first.lstrip().startswith(b"{"):  # an event, which may tell of a call, or be the answer
                 self._transcript.unknown(f"an event of more than {_LINE_BYTES:,} bytes could not be read")
+                self._read(line.first.decode("utf-8", "replace"))
             self._log.add(line.first + b" [...] " + line.last + b"\n")
             return
         if not line.strip():
@@ -223,6 +224,8 @@ class Program:
             raise SkillCrashed(f"the agent {what} ({child.how_it_ended()}){said}")
         if transcript.output is None:
             raise ContractError(f"the agent ended without an answer ({child.how_it_ended()}){self._unread_lines()}{said}")
+        if transcript.unread:
+            raise ContractError(f"the agent's answer could not be read: {transcript.unread}{self._unread_lines()}")
 
     def _unread_lines(self) -> str:
         return f"; {plural(self._unread, 'line')} of more than {_LINE_BYTES:,} bytes could not be read" if self._unread else ""

@@ -68,6 +68,7 @@ class Transcript:
         self._entered: set[str] = set()
         self._answer: str | None = None
         self._words = ""
+        self._unread_answer = self._unread_words = ""
         self._figures: dict[Figure, Any] = {}
         self._unknown_figures: set[Figure] = set()
         self._reported: set[frozenset[Figure]] = set()
@@ -103,6 +104,7 @@ class Transcript:
             self._messages.append(last)
         said = last["content"] or ""
         if role == "assistant" and text:
+            self._unread_words = self._unread_words if said else ""
             self._words = (self._words if said else "") + _plain(text)
         last["content"] = said + self._kept(text) if len(said) <= MAX_TEXT_CHARS else said
 
@@ -251,7 +253,21 @@ class Transcript:
 
     def answer(self, text: str) -> None:
         """The final answer; the last one counts."""
-        self._answer = _plain(text)
+        self._answer, self._unread_answer = _plain(text), ""
+
+    def answer_unread(self, why: str) -> None:
+        """An answer came that cannot be read: until the next one, what was said before it is not taken for it."""
+        self._unread_answer = why
+
+    def words_unread(self, why: str) -> None:
+        """Something came that cannot be read, perhaps the last message of the assistant, which is the answer where no other is
+        given."""
+        self._unread_words = why
+
+    @property
+    def unread(self) -> str:
+        """Why the answer so far may not be what the agent answered; "" where it is."""
+        return self._unread_answer or ("" if self._answer is not None else self._unread_words)
 
     def loaded(self, skill_name: str) -> None:
         """An Agent Skill was loaded; a name that is neither installed nor watched is left out."""

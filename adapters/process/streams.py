@@ -54,6 +54,10 @@ class LineSplitter:
         self._rest.clear()
         return rest
 
+    def flush_skipping(self) -> bytes | LongLine:
+        """The unfinished line, which is forgotten; of one that has more than `limit` bytes only both ends."""
+        return self._finish()
+
     def peek(self) -> str:
         """The unfinished line as text."""
         return self._rest.decode(errors="replace")

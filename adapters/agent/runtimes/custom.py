@@ -85,6 +85,8 @@ class Custom:
         except (KeyError, TypeError):
             if kind in _OF_CALLS:
                 transcript.unknown(f"expected a {kind} that can be read, got {one_line(line, 200)}")
+            elif kind == "answer":
+                transcript.answer_unread(f"expected an answer with content, got {one_line(line, 200)}")
             return False
         return True
 
@@ -191,7 +193,9 @@ def _id(event: dict[str, Any]) -> str | None:
 
 def _answer(event: dict[str, Any], transcript: Transcript) -> None:
     """The answer, and calls that stand beside it, as in an envelope, where they were not told before."""
-    transcript.answer(_text(event["content"]))
+    content = event.get("content")
+    if content is not None:
+        transcript.answer(_text(content))
     told = Counter(transcript.called)
     for raw in _beside_the_answer(event):
         call = tool_call(raw)
@@ -201,6 +205,8 @@ def _answer(event: dict[str, Any], transcript: Transcript) -> None:
             told[call.name] -= 1
         else:
             transcript.tool_call(call.id, call.name, read_arguments(call.arguments))
+    if content is None:
+        raise TypeError
 
 
 def _beside_the_answer(event: Mapping[str, Any]) -> Iterator[Any]:
@@ -321,8 +327,8 @@ def _objects_in(line: str) -> list[dict[str, Any]]:
 
 
 def _note_unreadable(line: str, transcript: Transcript) -> None:
-    """Note that calls or figures are unknown where a line that is not an object looks like a part of an event, or holds one
-    behind something else: a time, colours, ``data:``."""
+    """Note that calls, figures or the answer are unknown where a line that is not an object looks like a part of an event; calls,
+    too, where it holds one behind something else: a time, colours, ``data:``."""
     kinds = _TYPE.findall(line)
     if not line.lstrip().startswith(("{", "[", '"type"')):
         within = _objects_in(line) if kinds else []
@@ -332,8 +338,18 @@ def _note_unreadable(line: str, transcript: Transcript) -> None:
             return
     for figure in _FIGURES.values() if "usage" in kinds else ():
         transcript.unread_figure(figure, one_line(line, 200))
+    why = f"expected an event on a line of its own, got {one_line(line, 200)}"
+    if _may_tell(line, kinds, *_TELLING) or any(map(_means_a_call, kinds)):
+        transcript.unknown(why)
+    if line.lstrip().startswith("["):  # a time in brackets, behind which the log may repeat what was told
+        return
+    if _may_tell(line, kinds, "message"):
+        transcript.words_unread(why)
+    if _may_tell(line, kinds, "answer"):
+        transcript.answer_unread(why)
+
+
+def _may_tell(line: str, kinds: list[str], *names: str) -> bool:
+    """Whether a line that holds these types has an event of one of the names, or one whose name is cut off."""
     cut = kinds and line.rstrip().endswith(kinds[-1])
-    if any(kind in _TELLING or _means_a_call(kind) for kind in kinds) or (
-        cut and any(each.startswith(kinds[-1]) for each in _TELLING)
-    ):
-        transcript.unknown(f"expected an event on a line of its own, got {one_line(line, 200)}")
+    return any(kind in names for kind in kinds) or bool(cut and any(name.startswith(kinds[-1]) for name in names))

@@ -37,9 +37,11 @@ def event_of(line: str) -> dict[str, Any] | None:
 
 def not_read(line: str, transcript: Transcript) -> Literal[False]:
     """That a line is not an event. One that begins as such was cut off, or two were written into one another: what was called is
-    unknown."""
+    unknown, and what was said, until something is said after it."""
     if line.lstrip().startswith("{") and _TYPE.search(line) and not _is_json(line):
-        transcript.unknown(f"expected an event on a line of its own, got {one_line(line, 200)}")
+        why = f"expected an event on a line of its own, got {one_line(line, 200)}"
+        transcript.unknown(why)
+        transcript.words_unread(why)
     return False
 
 

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from eval_skills.adapters.agent.runtimes.registry import runtime as runtime_of
+from eval_skills.adapters.agent.transcript import Transcript
 from eval_skills.core.models import SkillResponse
 from tests.adapters.agent.agents import answered
 from tests.adapters.skills import make_skill
@@ -76,6 +78,21 @@ async def test_what_was_called_is_unknown(tmp_path: Path, runtime: str, lines: l
     assert (response.output, response.tool_calls, response.steps) == ("done", None, None)
     assert response.messages is not None
     assert response.messages[-1]["role"] == "unread"
+
+
+@pytest.mark.parametrize(
+    ("runtime", "lines"),
+    [
+        pytest.param("opencode", [{"type": "text", "part": TEXT}, '{"type": "text", "part": {"text": "\\ud83d'], id="opencode"),
+        pytest.param("claude-code", [claude_said(TEXT), json.dumps(CLAUDE_END)[:-5]], id="claude-code"),
+        pytest.param("gemini", [GEMINI_TEXT, '{"type": "message", "rol', GEMINI_TEXT, gemini_end(0)], id="gemini-in-the-middle"),
+    ],
+)
+def test_what_was_said_before_a_broken_line_is_not_taken_for_the_answer(runtime: str, lines: list[Line]) -> None:
+    transcript = Transcript()
+    for line in lines:
+        runtime_of(runtime).read(line if isinstance(line, str) else json.dumps(line), transcript)
+    assert "expected an event on a line of its own, got {" in transcript.unread
 
 
 @pytest.mark.slow

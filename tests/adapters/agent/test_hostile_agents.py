@@ -286,6 +286,13 @@ async def test_folders_and_files_that_it_closed_are_compared(tmp_path: Path) -> 
             "ended without an answer (exit code 0); 1 line of more than 4,194,304 bytes could not be read",
             id="answer-in-a-line-too-long",
         ),
+        pytest.param(
+            'say("message", role="assistant", content="I look.")\n'
+            'print(\'{"type": "answer", "content": "\' + \'x\' * 5_000_000, end="")',
+            ContractError,
+            'the agent\'s answer could not be read: expected an event on a line of its own, got {"type": "answer"',
+            id="answer-in-a-line-too-long-and-cut-off",
+        ),
     ],
 )
 async def test_why_there_is_no_answer_is_said(tmp_path: Path, deeds: str, kind: type[ItemError], said: str) -> None:

@@ -43,6 +43,9 @@ def test_a_line_that_is_skipped_shows_its_ends_however_they_arrive(size: int) ->
     found = [line for at in range(0, len(data), size) for line in lines.feed_skipping(data[at : at + size])]
     assert found == [b"one", b"", LongLine(b"h" * 1000, b"t" * 1000), b"two"]
     assert lines.feed_skipping(b"\n") == [b"rest"]
+    assert lines.feed_skipping(data[5:-9]) == []
+    assert lines.flush_skipping() == LongLine(b"h" * 1000, b"t" * 1000)
+    assert lines.flush_skipping() == b""
 
 
 @pytest.mark.parametrize(("length", "kept"), [(3000, True), (3001, False)])

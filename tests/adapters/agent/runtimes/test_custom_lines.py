@@ -23,11 +23,15 @@ OPENAI = {"id": "1", "type": "function", "function": FUNCTION}
 CUT = '{"type": "tool_call", "name": "pay", "arguments": {'
 
 
-def read(*lines: dict[str, Any] | str) -> SkillResponse:
+def heard(*lines: dict[str, Any] | str) -> Transcript:
     transcript = Transcript(["csv"], "/w")
     for line in lines:
         Custom().read(line if isinstance(line, str) else json.dumps(line), transcript)
-    return transcript.response()
+    return transcript
+
+
+def read(*lines: dict[str, Any] | str) -> SkillResponse:
+    return heard(*lines).response()
 
 
 def said(**more: Any) -> dict[str, Any]:
@@ -209,6 +213,52 @@ def test_a_long_answer_is_judged_whole(line: dict[str, Any]) -> None:
     response = read(STEP, said(content="I look."), line)
     assert response.output == line["content"]
     assert codes(response) == []
+
+
+@each_row(
+    "line",
+    [
+        pytest.param('{"type": "answer", "content": "not so', id="cut-off"),
+        pytest.param('{"type": "ans', id="cut-off-early"),
+        pytest.param('{"type": "answer", "content": "no \\ud83d"}', id="half-a-character"),
+        pytest.param('{"type": "answer", "content": "no", "score": NaN}', id="not-json"),
+        pytest.param('  "type": "answer",', id="over-several-lines"),
+        pytest.param({"type": "answer", "text": "no"}, id="without-content"),
+        pytest.param({"type": "answer", "content": None}, id="null"),
+    ],
+)
+def test_what_was_said_before_an_answer_that_cannot_be_read_is_not_taken_for_it(line: dict[str, Any] | str) -> None:
+    for before in (said(content="done"), DONE):
+        transcript = heard(STEP, before, line)
+        assert "got " in transcript.unread
+        Custom().read(json.dumps(DONE), transcript)
+        assert transcript.unread == ""
+
+
+def test_a_message_that_cannot_be_read_may_have_been_the_last_one() -> None:
+    cut = '{"type": "message", "role": "assistant", "content": "no'
+    assert cut in heard(STEP, said(content="done"), cut).unread
+    for after in (said(content="done"), DONE):
+        assert heard(STEP, cut, after).unread == ""
+    assert heard(DONE, cut).unread == ""
+
+
+@each_row(
+    "line",
+    [
+        pytest.param('INFO {"type": "answer", "content": "no', id="behind-a-level"),
+        pytest.param('[12:00:01] {"type": "answer", "content": "done"}', id="behind-a-time"),
+        pytest.param({"type": "message"}, id="message-of-nothing"),
+        pytest.param(CUT, id="call"),
+    ],
+)
+def test_a_line_of_the_log_leaves_the_answer_known(line: dict[str, Any] | str) -> None:
+    assert heard(STEP, said(content="done"), line).unread == ""
+
+
+def test_a_call_beside_an_answer_without_content_counts() -> None:
+    response = read(STEP, {"type": "answer", "content": None, "toolCalls": [{"name": "pay"}]}, DONE)
+    assert codes(response) == ["FORBIDDEN_TOOL_CALLED"]
 
 
 def test_an_answer_above_the_limit_of_an_answer_is_an_error() -> None:
