@@ -14,7 +14,7 @@ from pydantic import Field
 
 from eval_skills.core.models import TaskResult
 from eval_skills.core.models.base import Model, Rate
-from eval_skills.core.models.report import ConfidenceInterval
+from eval_skills.core.models.report import ConfidenceInterval, commonest_error
 from eval_skills.core.statistics.rates import completion_interval, widened_wilson
 from eval_skills.core.text import plural
 
@@ -137,6 +137,7 @@ def trigger_rates(
     found = [_result(query, runs.get(query.id, []), skill, planned) for query in queries]
     wanted = [each for each in found if each.should_trigger]
     unwanted = [each for each in found if not each.should_trigger]
+    broken = [run for each in found for run in runs.get(each.id, []) if _broke_off(run)]
     confusion = sum((Counter(_taken(runs.get(each.id, []), skill)) for each in wanted), Counter[str]())
     return Triggers(
         skill=skill,
@@ -150,7 +151,7 @@ def trigger_rates(
         precision=_precision(found),
         confusion=dict(confusion.most_common()),
         missing=sum(each.missing for each in found),
-        remarks=list(_remarks(found, wanted, unwanted)),
+        remarks=list(_remarks(found, wanted, unwanted, broken)),
     )
 
 
@@ -211,6 +212,10 @@ def _is_silent(run: TaskResult) -> bool:
     return run.skills_loaded is None and (_ended(run) or run.error_kind == "scorer")
 
 
+def _broke_off(run: TaskResult) -> bool:
+    return loads_of(run) is None and not _is_silent(run)
+
+
 def _was_cut(run: TaskResult, skill: str) -> bool:
     return run.finish_reason == ENDED_BY_LOAD and bool(run.skills_loaded) and skill not in (run.skills_loaded or ())
 
@@ -260,10 +265,18 @@ def _precision(queries: Sequence[QueryResult]) -> TriggerRate:
     )
 
 
-def _remarks(found: Sequence[QueryResult], wanted: Sequence[QueryResult], unwanted: Sequence[QueryResult]) -> Iterable[str]:
+def _remarks(
+    found: Sequence[QueryResult],
+    wanted: Sequence[QueryResult],
+    unwanted: Sequence[QueryResult],
+    broken: Sequence[TaskResult],
+) -> Iterable[str]:
     silent, unmade, cut = (sum(getattr(each, name) for each in found) for name in ("silent", "unmade", "cut"))
-    if broken := sum(each.missing for each in found) - silent - unmade:
-        yield f"{plural(broken, 'run')} did not come to an end without a load: not counted; the bounds take them either way"
+    if broken:
+        yield (
+            f"{plural(len(broken), 'run')} broke off before a load ({commonest_error(broken)}): not counted; the bounds take "
+            "them either way"
+        )
     if silent:
         yield (
             f"{plural(silent, 'run')} came to an end, but what was loaded is unknown (the agent does not say it, or a call that "

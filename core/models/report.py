@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
@@ -14,10 +15,14 @@ from eval_skills.core.models.base import Model, Rate
 from eval_skills.core.models.dimensions import DIMENSIONS
 from eval_skills.core.models.response import ToolCall, WorkspaceFile, all_tokens
 from eval_skills.core.models.result import ErrorKind, Reason, Status, TurnResult
-from eval_skills.core.text import skill_key
+from eval_skills.core.text import one_line, skill_key
 
 MAX_DETAILED_ITEMS = 100_000
 """A report of a run of more items holds figures only: a JSON file with more is hard to use, and the store has them all."""
+
+
+_SAID = 160
+"""How much of an error is said where only one of several is."""
 
 
 def in_order(names: Iterable[str]) -> list[str]:
@@ -367,3 +372,10 @@ MISSING_KINDS = frozenset({"infra", "scorer", "judge", "simulator"})
 def is_missing(run: TaskResult) -> bool:
     """Whether nobody knows if the skill would have passed."""
     return run.status == "error" and run.error_kind in MISSING_KINDS
+
+
+def commonest_error(runs: Sequence[TaskResult]) -> str:
+    """What most of these runs, of which there is one, ended with: ``no answer within 30 s``, or ``3 of them: no answer …``."""
+    said = Counter(one_line(run.error_message or run.error_kind or run.status, _SAID) for run in runs)
+    message, count = said.most_common(1)[0]
+    return message if count == len(runs) else f"{count:,} of them: {message}"

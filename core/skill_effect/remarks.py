@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from eval_skills.core.models import SkillCompletionReport, TaskResult
-from eval_skills.core.models.report import is_missing
+from eval_skills.core.models.report import commonest_error, is_missing
 from eval_skills.core.skill_effect.figures import is_unanswered
 from eval_skills.core.skill_effect.model import Arm, ArmFigures
-from eval_skills.core.text import first_of, one_line, plural
+from eval_skills.core.text import first_of, plural
 
 _NAMED = 5
-_SAID = 160
 
 
 def problems_of(reports: Mapping[Arm, SkillCompletionReport], names: Sequence[str], sources: Sequence[str]) -> list[str]:
@@ -63,7 +61,7 @@ def _silent_arms(reports: Mapping[Arm, SkillCompletionReport]) -> Iterator[str]:
         items = report.task_results
         if items and all(is_unanswered(item) or item.error_kind == "infra" for item in items):
             yield (
-                f"the agent answered no item of the arm {arm} ({_commonest_error(items)}), so the difference says nothing; "
+                f"the agent answered no item of the arm {arm} ({commonest_error(items)}), so the difference says nothing; "
                 "see that the agent runs, then use --resume with --retry-errors"
             )
 
@@ -90,23 +88,17 @@ def _loads(arms: Sequence[ArmFigures]) -> Iterator[str]:
 def _unjudged(reports: Mapping[Arm, SkillCompletionReport]) -> Iterator[str]:
     for arm, report in reports.items():
         if missing := [item for item in report.task_results if is_missing(item)]:
-            yield f"{arm}: {plural(len(missing), 'item')} without a verdict ({_commonest_error(missing)})"
+            yield f"{arm}: {plural(len(missing), 'item')} without a verdict ({commonest_error(missing)})"
         if found := [item for item in report.task_results if is_unanswered(item)]:
             yield (
                 f"{arm}: {plural(len(found), 'item')} without an answer {'counts' if len(found) == 1 else 'count'} as not passed "
-                f"({_commonest_error(found)})"
+                f"({commonest_error(found)})"
             )
     if any(item.error_kind == "judge" for report in reports.values() for item in report.task_results):
         yield (
             "answers that were not judged are kept: eval-skills rescore RUN judges them and calls no agent; then skill-effect "
             "--of-run with the id that it prints shows the effect"
         )
-
-
-def _commonest_error(items: Sequence[TaskResult]) -> str:
-    said = Counter(one_line(item.error_message or item.error_kind or item.status, _SAID) for item in items)
-    message, count = said.most_common(1)[0]
-    return message if count == len(items) else f"{count:,} of them: {message}"
 
 
 def _unknown_costs(reports: Mapping[Arm, SkillCompletionReport]) -> Iterator[str]:

@@ -27,6 +27,7 @@ def item(query: str, run: int, letter: str) -> TaskResult:
         status=RUNS[letter][0],  # type: ignore[arg-type]
         passed=False,
         error_kind="skill" if letter == "x" else "scorer" if letter == "s" else None,
+        error_message="HTTP 401: bad key" if letter == "x" else None,
         skills_loaded=RUNS[letter][1],
         finish_reason=ENDED_BY_LOAD if letter == "c" else None,
     )
@@ -92,13 +93,20 @@ def test_each_reason_why_a_run_says_nothing_is_named() -> None:
         (1, 0, 1, 1),
     ]
     assert [remark.partition(":")[0] for remark in found.remarks] == [
-        "1 run did not come to an end without a load",
+        "1 run broke off before a load (HTTP 401",
         "2 runs came to an end, but what was loaded is unknown (the agent does not say it, or a call that reads among the skills "
         "is not understood)",
         "3 runs of those that were planned were not made",
         "1 run ended when a neighbour was loaded",
     ]
     assert (found.recall.lower_bound, found.recall.upper_bound) == (1 / 3, 1.0)
+
+
+def test_what_most_runs_broke_off_with_is_said() -> None:
+    found = triggers((True, "xxt"), (False, "-T"))
+    assert found.remarks == [
+        "3 runs broke off before a load (2 of them: HTTP 401: bad key): not counted; the bounds take them either way"
+    ]
 
 
 @each_row(
