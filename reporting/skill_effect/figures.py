@@ -51,10 +51,11 @@ def comparison_line(found: ArmComparison, effect: SkillEffect) -> str:
     """``with − without: +37.5 pp, ✔ better (p = 0.012); gain 75 % of what was left``; no verdict where the set-up is wrong."""
     what = f"with − {found.against}"
     statistics = found.diff.statistics
+    if effect.problems:
+        difference = "" if statistics is None else f"{points(statistics.mean_difference)}, "
+        return f"{what}: {difference}no verdict: the set-up is wrong"
     if statistics is None:
         return f"{what}: {verdict_text(found.diff)}"
-    if effect.problems:
-        return f"{what}: {points(statistics.mean_difference)}, no verdict: the set-up is wrong"
     gain = "gain undefined" if found.gain is None else f"gain {found.gain * 100:z.0f} % of what was left"
     return f"{what}: {points(statistics.mean_difference)}, {verdict_text(found.diff)} (p = {statistics.adjusted_p:.3g}); {gain}"
 

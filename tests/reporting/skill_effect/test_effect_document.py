@@ -61,6 +61,13 @@ def test_no_page_shows_a_verdict_of_a_wrong_set_up(tmp_path: Path, name: str) ->
     assert "✔" not in text
 
 
+def test_an_agent_that_was_never_reached_has_no_verdict(tmp_path: Path) -> None:
+    (file,) = write_effect(
+        effect(with_=report("with", every(8, "ii")), without=report("without", every(8, "ii"))), ["markdown"], tmp_path
+    )
+    assert "with − without: no verdict: the set-up is wrong" in file.read_text()
+
+
 def test_what_judges_were_paid_stands_apart() -> None:
     made = found()
     arms = [arm.model_copy(update={"judge_cost_usd": 0.012 if arm.arm == "with" else None}) for arm in made.arms]
