@@ -10,7 +10,7 @@ from eval_skills.core.monitoring import StatusChange, WindowFigures, is_sampled
 from eval_skills.core.text import plural
 from eval_skills.engine.judging.outcome import could_not_be_judged
 from eval_skills.engine.monitor.log.reader import LogReader
-from eval_skills.engine.monitor.log.records import Interaction, LogFields, RecordReader
+from eval_skills.engine.monitor.log.records import USUAL, Interaction, LogFields, RecordReader
 from eval_skills.engine.monitor.request import MonitorRequest
 from eval_skills.scorers.answer_remarks import ANSWER_CUT
 
@@ -39,7 +39,8 @@ class Batch:
 class MonitorCounts:
     """The counts of one call; of the changes, the last ones are kept.
 
-    `written` is when the files of the interactions of the skill in question were last written to, as a Unix time.
+    `written` is when the files of the interactions of the skill in question were last written to, as a Unix time. `named`
+    records say which skill answered, and `other` ones are not of the one that is asked for.
 
     `repeated` samples are interactions that the window had already. Of `cut` ones the answer was cut. `shared_ids` have the id of
     another one in it, `first_shared` is where the first of them stands.
@@ -50,6 +51,7 @@ class MonitorCounts:
     """
 
     other: int = 0
+    named: int = 0
     written: float = float("-inf")
     sampled: int = 0
     repeated: int = 0
@@ -83,6 +85,7 @@ def drawn_batches(reader: LogReader, request: MonitorRequest, counts: MonitorCou
         counts.read_lately.extend([False] * min(reader.bad - bad, LATELY))
         bad = reader.bad
         seen += 1
+        counts.named += interaction.skill is not None
         if request.skill is not None and interaction.skill != request.skill:
             counts.other += 1
         else:
@@ -118,6 +121,16 @@ def shared_remarks(counts: MonitorCounts) -> Iterator[str]:
         yield (
             f"{counts.shared_ids:,} {samples} the id of another interaction, with other content, the first at "
             f"{counts.first_shared}: each counts; if another key of the log is unique, name it: --field id=KEY"
+        )
+
+
+def nameless_remarks(counts: MonitorCounts, records: RecordReader) -> Iterator[str]:
+    """The remark that no record is of the skill that was asked for because none says whose it is."""
+    if counts.other and not counts.named and "skill" not in records.unseen:
+        keys = ", ".join(USUAL["skill"])
+        yield (
+            f"no record says which skill or agent answered ({keys}), so none counts for --skill; if another key of the log does, "
+            "name it: --field skill=KEY"
         )
 
 

@@ -26,6 +26,7 @@ from eval_skills.engine.monitor.batches import (
     cut_remarks,
     drawn_batches,
     left_remarks,
+    nameless_remarks,
     read_remarks,
     shared_remarks,
     unjudged_remarks,
@@ -173,6 +174,7 @@ class MonitorSession:
         figures = self.health.figures()
         remarks = [
             *read_remarks(reader),
+            *nameless_remarks(counts, self._records),
             *shared_remarks(counts),
             *cut_remarks(counts),
             *self._judge_remarks,

@@ -80,6 +80,22 @@ class TestSampling:
         write(log, record(1, skillId="a"), record(2, skillId="b"), record(3))
         summary, _ = monitor(log, store, skill="a")
         assert (ids(store), summary.other, summary.read) == (["i1"], 2, 3)
+        assert summary.remarks == []
+
+    def test_a_log_that_does_not_say_whose_its_interactions_are_has_none_of_a_skill_and_it_is_said_why(
+        self, log: Path, store: Store
+    ) -> None:
+        write(log, record(1, skill="a"), record(2, skill="b"))
+        summary, _ = monitor(log, store, skill="a")
+        assert (summary.sampled, summary.other) == (0, 2)
+        assert summary.remarks == [
+            "no record says which skill or agent answered (skillId, skill_id, agentId, agent_id), so none counts for --skill; if "
+            "another key of the log does, name it: --field skill=KEY"
+        ]
+        named, _ = monitor(log, store, skill="a", fields=LogFields(skill="skill"))
+        assert (named.sampled, named.other, named.remarks) == (1, 1, [])
+        misnamed, _ = monitor(log, store, skill="a", fields=LogFields(skill="who"))
+        assert misnamed.remarks == ["--field skill=who: no record has this key"]
 
     def test_an_id_that_the_window_holds_counts_once(self, log: Path, store: Store) -> None:
         write(log, record(1), record(1), record(2))
