@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 import eval_skills as es
 from eval_skills.core.store import Store
 from eval_skills.core.store.landing import land_rows
-from eval_skills.viewer.pages.lists import NIGHTS
+from eval_skills.viewer.pages.lists import MONITORS, NIGHTS
 from eval_skills.viewer.pages.runs import COLUMNS
 from eval_skills.viewer.pages.runs import SQL as RUNS
 from eval_skills.viewer.server import application
@@ -26,6 +26,24 @@ def test_a_calibration_shows_how_many_labels_the_judge_did_not_judge(tmp_path: P
     page = TestClient(application(store, labelled_by="ann"), base_url="http://127.0.0.1:8000").get("/calibrations.html").text
     assert page.index("4321") < page.index("1234")
     assert "Not judged" in page
+
+
+@pytest.mark.slow
+def test_a_sample_leads_to_its_skill_where_that_was_evaluated_and_to_no_page_that_is_not_there(tmp_path: Path) -> None:
+    es.evaluate(agent, [{"input": "Bern", "expected": "Bern"}], store=str(tmp_path / "eval-store"))
+    store, moment = Store(tmp_path / "eval-store"), datetime(2026, 11, 29, tzinfo=UTC)
+    sample = {"monitor_id": "m", "monitor_run_id": "20261129T000000Z-0001", "sampled_at": moment, "status": "pass"}
+    skills = ("agent", "never-evaluated", None)
+    rows = [sample | {"interaction_id": str(number), "skill_id": skill} for number, skill in enumerate(skills)]
+    land_rows(store, "samples", "20261129T000000Z-0001", rows)
+
+    made = MONITORS.payload(store)
+    place = [column["title"] for column in made["columns"]].index("Skill")
+    client = TestClient(application(store, labelled_by="ann"), base_url="http://127.0.0.1:8000")
+    leads = {row[place]: [link for link in links if link] for row, links in zip(made["rows"], made["links"], strict=True)}
+    assert {skill: [client.get(f"/{link}").status_code for link in links] for skill, links in leads.items()} == {
+        "agent": [200], "never-evaluated": [], None: [],
+    }  # fmt: skip
 
 
 def agent(city: str) -> dict[str, object]:

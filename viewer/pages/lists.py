@@ -83,13 +83,14 @@ MONITORS = Table(
     title="Monitored samples",
     sql="""
         SELECT monitor_id, monitor_run_id, skill_id, timestamp, sampled_at, status, score, query_preview, output_preview,
-            list_transform(reasons, lambda reason: reason.message) AS why, latency_ms, cost_usd, source
+            list_transform(reasons, lambda reason: reason.message) AS why, latency_ms, cost_usd, source,
+            skill_id IN (SELECT skill_id FROM reports) AS evaluated
         FROM samples ORDER BY sampled_at DESC LIMIT 20000
     """,
     columns=(
         Column(title="Sampled (UTC)", of=("sampled_at",), kind="moment"),
         Column(title="Monitor", of=("monitor_id",), is_facet=True),
-        Column(title="Skill", of=("skill_id",), link=_skill, is_facet=True),
+        Column(title="Skill", of=("skill_id",), link=lambda row: _skill(row) if row["evaluated"] else None, is_facet=True),
         Column(title="Verdict", of=("status",), kind="verdict", is_facet=True),
         Column(title="Score", of=("score",), kind="score"),
         Column(title="Asked", of=("query_preview",)),
@@ -97,7 +98,7 @@ MONITORS = Table(
         Column(title="Why", of=("why",), kind="names"),
         Column(title="Latency", of=("latency_ms",), kind="ms", is_wide=True),
         Column(title="Place in the log", of=("source",), is_wide=True),
-        _run("monitor_run_id"),
+        Column(title="Monitor run", of=("monitor_run_id",)),
     ),
     note="The last 20,000 samples.",
 )
