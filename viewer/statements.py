@@ -150,7 +150,8 @@ ORDER BY effect_arm""",
 def triggers_statements(run_id: str) -> Mapping[str, str]:
     """Those of the page of whether an Agent Skill was loaded when it should."""
     queries = f"""\
-SELECT task_id, tags, count(*) AS runs, count(*) FILTER (passed) AS as_it_should, list(skills_loaded) AS loaded
+SELECT task_id, tags, count(*) AS runs, count(*) FILTER (passed) AS as_it_should,
+    count(*) FILTER (status NOT IN ('pass', 'fail')) AS broke_off, list(skills_loaded) AS loaded
 FROM items_all
 WHERE run_id = '{run_id}'
 GROUP BY ALL
@@ -160,7 +161,11 @@ SELECT loaded, tags, count(*) AS runs
 FROM (SELECT tags, unnest(skills_loaded) AS loaded FROM items_all WHERE run_id = '{run_id}')
 GROUP BY ALL
 ORDER BY runs DESC"""
-    rates = f"SELECT tags, count(*) AS runs, avg(passed::INT) AS rate\nFROM items_all\nWHERE run_id = '{run_id}'\nGROUP BY ALL"
+    rates = f"""\
+SELECT tags, count(*) AS runs, avg(passed::INT) FILTER (status IN ('pass', 'fail')) AS as_they_should
+FROM items_all
+WHERE run_id = '{run_id}'
+GROUP BY ALL"""
     return {"rates": rates, "loads": loads, **dict.fromkeys(("missed", "alarms", "unknown", "queries"), queries)}
 
 

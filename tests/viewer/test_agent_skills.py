@@ -14,6 +14,7 @@ from eval_skills.core.store import Store, prune_items
 from eval_skills.core.viewer_pages import NoSuchPageError, effect_page, triggers_page
 from eval_skills.viewer.export import export_pages
 from eval_skills.viewer.site import Site
+from eval_skills.viewer.statements import triggers_statements
 from tests.viewer.test_site import data_of
 
 AGENT = """
@@ -65,6 +66,33 @@ def test_a_run_that_compares_two_descriptions_has_no_page_of_triggers(tmp_path: 
     agents = [{"one": repr}, {"original": repr, "rewritten": repr}]
     alone, _ = [es.evaluate(each, asked, store=str(tmp_path)).run_id for each in agents]
     assert Site(Store(tmp_path)).experiments() == [triggers_page(alone)]
+
+
+def hangs_up(text: str) -> str:
+    if text == "hang up":
+        raise RuntimeError("the model is gone")
+    return text
+
+
+def test_runs_that_broke_off_count_neither_as_done_as_they_should_nor_otherwise(tmp_path: Path) -> None:
+    answers = {"hang up": "hang up", "right": "right", "wrong": "else"}
+    tasks = [EvalTask(id=each, input_data=each, expected_output=ExpectedOutput(value=answers[each])) for each in answers]
+    ids = [
+        es.evaluate(hangs_up, Benchmark(id="triggers", name="Triggers", version="1.0.0", tasks=asked), store=str(tmp_path)).run_id
+        for asked in (tasks, tasks[:1])
+    ]
+    _, made = data_of(Site(store := Store(tmp_path)).page("agent-skills.html"))["tables"]
+    titles = [column["title"] for column in made["columns"]]
+    rows = {row[titles.index("Run")]: dict(zip(titles, row, strict=True)) for row in made["rows"]}
+    assert [(rows[each]["As it should"], rows[each]["Broke off"]) for each in ids] == [
+        ([0.5, None, None], 1), ([None, None, None], 1),
+    ]  # fmt: skip
+    statements = [triggers_statements(each) for each in ids]
+    assert [store.query(each["rates"])["as_they_should"].fillna(-1).to_list() for each in statements] == [[0.5], [-1]]
+    queries = store.query(statements[0]["queries"]).set_index("task_id")
+    assert queries[["runs", "as_it_should", "broke_off"]].T.to_dict("list") == {
+        "hang up": [1, 0, 1], "right": [1, 1, 0], "wrong": [1, 0, 0],
+    }  # fmt: skip
 
 
 @pytest.mark.slow

@@ -15,7 +15,7 @@ from eval_skills.reporting.skill_effect import document as effect_document
 from eval_skills.reporting.triggers import document as triggers_document
 from eval_skills.viewer.page import TablesPage
 from eval_skills.viewer.statements import effect_statements, triggers_statements
-from eval_skills.viewer.tables import BEGAN, KNOWN_REPORTS, Column, Table
+from eval_skills.viewer.tables import BEGAN, Column, Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,18 +51,21 @@ TRIGGERS = Table(
     name="triggers",
     title="Whether they were loaded when they should",
     sql=f"""
-        SELECT run_id, {BEGAN} AS began, skill_id, completion_rate, ci_lower, ci_upper, tasks, items
-        FROM {KNOWN_REPORTS} WHERE benchmark_id = '{TRIGGER_QUERIES}' {{chosen}} ORDER BY run_id DESC
+        SELECT run_id, {BEGAN} AS began, skill_id, passed_items / nullif(passed_items + failed_items, 0) AS as_it_should,
+            error_items + timeout_items AS broke_off, if(broke_off = 0, ci_lower, NULL) AS ci_lower,
+            if(broke_off = 0, ci_upper, NULL) AS ci_upper, tasks, items
+        FROM reports WHERE benchmark_id = '{TRIGGER_QUERIES}' {{chosen}} ORDER BY run_id DESC
     """,  # noqa: S608 - constants
     columns=(
         Column(title="Agent", of=("skill_id",), link=lambda row: triggers_page(row["run_id"]), is_facet=True),
         Column(title="Asked (UTC)", of=("began",), kind="moment"),
-        Column(title="As it should", of=("completion_rate", "ci_lower", "ci_upper"), kind="interval"),
+        Column(title="As it should", of=("as_it_should", "ci_lower", "ci_upper"), kind="interval"),
+        Column(title="Broke off", of=("broke_off",), kind="count", usual=0),
         Column(title="Queries", of=("tasks",), kind="count"),
         Column(title="Items", of=("items",), kind="count"),
         Column(title="Run", of=("run_id",), link=lambda row: run_page(row["run_id"])),
     ),
-    note="Recall, precision and false alarms stand on the page of each.",
+    note="As it should: of the runs that did not break off. Recall, precision and false alarms stand on the page of each.",
 )
 
 
