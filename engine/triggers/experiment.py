@@ -9,7 +9,7 @@ from pathlib import Path
 
 from eval_skills.agent_skills.folder import read_agent_skill
 from eval_skills.agent_skills.queries_file import QUERIES_FILE, read_queries_file
-from eval_skills.core.documents.loading import validate_known
+from eval_skills.core.documents.loading import read_document, validate_known
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.fingerprint import digest_of_json
 from eval_skills.core.models import Benchmark, SkillCompletionReport
@@ -17,18 +17,23 @@ from eval_skills.core.models.base import Model
 from eval_skills.core.models.task import TRIGGER_QUERIES
 from eval_skills.core.store import Store
 from eval_skills.core.store.files import PRIVATE, write_whole
-from eval_skills.core.store.manifest import TRIGGERS
+from eval_skills.core.store.manifest import TRIGGERS, Manifest
 from eval_skills.core.triggers import Query, Triggers, trigger_rates
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.skill_effect.arms import Agent, make_arms
+from eval_skills.engine.skill_effect.experiment import arms_folder
 from eval_skills.engine.stored_runs.reports import check_items, read_source
 from eval_skills.engine.stored_runs.run_ids import resolve_run_id
+
+MAX_NOTED_BYTES = 200_000
+"""More of queries is not noted with a run but read from the file of its tasks: Prefect takes half a megabyte of parameters."""
 
 
 class TriggerExperiment(Model):
     """What a run of queries is about: the Agent Skill, its neighbours, the queries by the ids of their tasks, and the agent.
 
-    `exit_on_fail`: it has a gate, which a resume is held to, too.
+    `exit_on_fail`: it has a gate, which a resume is held to, too. As a run has it noted, `queries` are none where they are too
+    many: `trigger_experiment_of` has them all.
     """
 
     skill: str
@@ -37,6 +42,10 @@ class TriggerExperiment(Model):
     runtime: str
     model: str | None = None
     exit_on_fail: bool = False
+
+
+SHOULD_TRIGGER = "should-trigger"
+"""The tag of the tasks whose query should load the Agent Skill."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +125,7 @@ def _benchmark(name: str, queries: Sequence[Query]) -> Benchmark:
             "description": each.query[:200],
             "inputData": {"prompt": each.query},
             "evaluator": {"type": "skill_loaded", "skill": name, "loaded": each.should_trigger},
-            "tags": ["should-trigger" if each.should_trigger else "near-miss"],
+            "tags": [SHOULD_TRIGGER if each.should_trigger else "near-miss"],
         }
         for each in queries
     ]
@@ -126,10 +135,14 @@ def _benchmark(name: str, queries: Sequence[Query]) -> Benchmark:
 
 def _written(benchmark: Benchmark, root: Path) -> Path:
     document = benchmark.to_json()
-    file = root / f"triggers-{digest_of_json(document).partition(':')[2]}.json"
+    file = _tasks_file(root, digest_of_json(document))
     if not file.is_file():
         write_whole(file, json.dumps(document, ensure_ascii=False, indent=2).encode(), mode=PRIVATE)
     return file
+
+
+def _tasks_file(root: Path, digest: str) -> Path:
+    return root / f"triggers-{digest.partition(':')[2]}.json"
 
 
 def as_evaluation(
@@ -137,10 +150,12 @@ def as_evaluation(
 ) -> EvaluateRequest:
     """The evaluation that asks each of the agents the queries of the first."""
     first = prepared[0]
-    experiment = first.experiment.model_copy(update={"exit_on_fail": exit_on_fail})
+    experiment = first.experiment.model_copy(update={"exit_on_fail": exit_on_fail}).to_json()
+    if len(json.dumps(experiment)) > MAX_NOTED_BYTES:
+        experiment["queries"] = []
     said = {name: getattr(request, name) for name in request.model_fields_set}
     own = {"skills": [str(each.folder) for each in prepared], "tasks": str(first.tasks)}
-    return EvaluateRequest(**{**said, **own, "provenance": {TRIGGERS: experiment.to_json()}})
+    return EvaluateRequest(**{**said, **own, "provenance": {TRIGGERS: experiment}})
 
 
 def trigger_experiment_of(store: Store, run_id: str) -> TriggerExperiment:
@@ -148,10 +163,22 @@ def trigger_experiment_of(store: Store, run_id: str) -> TriggerExperiment:
 
     Raises:
         UsageError: the run is not one of `triggers`.
+        InputError: the file with its queries cannot be read.
     """
-    if (found := trigger_experiment_in(store.manifest(run_id).provenance)) is None:
+    manifest = store.manifest(run_id)
+    if (found := trigger_experiment_in(manifest.provenance)) is None:
         raise UsageError(f"run {run_id} asked no queries of an Agent Skill: it was not made by eval-skills triggers")
-    return found
+    return found if found.queries else found.model_copy(update={"queries": _kept_queries(store, manifest)})
+
+
+def _kept_queries(store: Store, manifest: Manifest) -> list[Query]:
+    """The queries of a run that did not note them, from the file of its tasks."""
+    with arms_folder(store.path) as root:
+        file = _tasks_file(root, manifest.benchmark.digest or "")
+    tasks = validate_known(Benchmark, read_document(file), source=file)[0].tasks
+    return [
+        Query(id=each.id, query=each.input_data["prompt"], should_trigger=SHOULD_TRIGGER in (each.tags or ())) for each in tasks
+    ]
 
 
 def trigger_experiment_in(provenance: Mapping[str, object]) -> TriggerExperiment | None:

@@ -14,16 +14,20 @@ from eval_skills.agent_skills.folder import read_agent_skill
 from eval_skills.core.errors import InputError, JudgeError
 from eval_skills.core.skills import load_skill
 from eval_skills.core.store import Store, prune_items
+from eval_skills.core.triggers import Query
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.evaluation.in_process import evaluate_in_process
 from eval_skills.engine.evaluation.plan import make_plan
 from eval_skills.engine.skill_effect.arms import Agent
+from eval_skills.engine.skill_effect.experiment import arms_folder
 from eval_skills.engine.stored_runs.reports import NoItemsError
 from eval_skills.engine.triggers.experiment import (
     PreparedTriggers,
     as_evaluation,
+    prepare_triggers,
     read_queries,
     stored_triggers,
+    trigger_experiment_of,
     triggers_of_reports,
 )
 from eval_skills.engine.triggers.optimizing import Candidate, Halves, Measured, Optimized, Setting, halves, keep, optimize
@@ -158,6 +162,24 @@ def test_a_description_that_has_changed_meanwhile_is_not_replaced(setting: Setti
     with pytest.raises(InputError, match="its description has changed since the run began, so it was left as it is"):
         keep(setting.source, "Did things.", GOOD)
     assert (setting.source / "SKILL.md").read_bytes() == before
+
+
+def test_queries_that_take_more_than_prefect_has_for_parameters_are_asked_and_shown(small: Setting) -> None:
+    queries = [
+        Query(id="q001", query="columns", should_trigger=True),
+        Query(id="q002", query="paint " + "x" * 600_000, should_trigger=False),
+    ]
+    store = Store(small.root / "store")
+    with arms_folder(store.path) as root:
+        prepared = prepare_triggers(small.source, [], queries, small.agent, root)
+    request = as_evaluation(EvaluateRequest(store=store.path), [prepared], exit_on_fail=True)
+    assert len(json.dumps(request.model_dump(mode="json"))) < 524_288
+    summary = evaluate_in_process(make_plan(request))
+    assert trigger_experiment_of(store, summary.run_id) == prepared.experiment.model_copy(update={"exit_on_fail": True})
+    shown, _ = stored_triggers(store.path, summary.run_id)
+    assert [(each.query, each.should_trigger, each.observed) for each in shown.queries] == [
+        (each.query, each.should_trigger, 1) for each in queries
+    ]
 
 
 def test_of_a_run_whose_items_were_deleted_that_is_said_and_not_that_it_was_not_made(small: Setting) -> None:
