@@ -63,7 +63,9 @@ def queries_of(source: Path, given: Path | None) -> Path:
     Raises:
         UsageError: there is none.
     """
-    places = [given] if given else [source / QUERIES_FILE, source / Path(QUERIES_FILE).name]
+    if given is not None:
+        return given
+    places = [source / QUERIES_FILE, source / Path(QUERIES_FILE).name]
     if (found := next((place for place in places if place.is_file()), None)) is None:
         looked = " or ".join(str(place) for place in places)
         raise UsageError(f"there is no {looked}; write one, or name a file of queries with --queries")

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 
-from eval_skills.core.errors import InputError
-from eval_skills.engine.triggers.experiment import read_queries
+from eval_skills.core.errors import InputError, UsageError
+from eval_skills.engine.triggers.experiment import queries_of, read_queries
 
 
 @pytest.mark.parametrize(
@@ -28,3 +29,18 @@ def test_a_query_is_asked_under_one_label_and_once(tmp_path: Path, second: dict[
         read_queries(file)
     file.write_text(json.dumps(asked[:2]))
     assert [each.id for each in read_queries(file)] == ["q001", "q002"]
+
+
+def test_of_a_file_of_queries_that_was_named_it_is_said_what_is_there(tmp_path: Path) -> None:
+    os.mkfifo(pipe := tmp_path / "queries.pipe")
+    for named, said in (
+        (tmp_path, "this is a folder; name a file"),
+        (pipe, "not a regular file"),
+        (tmp_path / "x", "no such file"),
+    ):
+        with pytest.raises(InputError, match=said):
+            read_queries(queries_of(tmp_path, named))
+    with pytest.raises(
+        UsageError, match=r"there is no .*eval_queries\.json; write one, or name a file of queries with --queries"
+    ):
+        queries_of(tmp_path, None)
