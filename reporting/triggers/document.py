@@ -51,13 +51,14 @@ def render_html(found: Triggers, *, navigation: Navigation | None = None) -> str
 
 
 def render_junit(found: Triggers) -> bytes:
-    """A case for each query, which fails where it did not do as it should, and is skipped where missing runs leave that open."""
+    """A case for each query, which fails where it did not do as it should, and is skipped where missing runs leave that open. Of
+    one that was never observed it is an error: to who reads the file, a skipped one is in order."""
     root = ElementTree.Element("testsuites", name=xml_text(f"triggers of {found.skill}"))
     counts = {
         "tests": len(found.queries),
         "failures": len(found.failed),
-        "errors": 0,
-        "skipped": sum(_skipped(each) is not None for each in found.queries),
+        "errors": len(found.unknown),
+        "skipped": sum(_is_open(each) for each in found.queries),
     }
     totals = {name: str(count) for name, count in counts.items()}
     root.attrib.update(totals)
@@ -70,16 +71,16 @@ def render_junit(found: Triggers) -> bytes:
 def _case(suite: ElementTree.Element, each: QueryResult) -> None:
     kind = "should trigger" if each.should_trigger else "near-miss"
     case = ElementTree.SubElement(suite, "testcase", classname=kind, name=xml_text(f"{each.id}: {each.query}"))
-    if (why := _skipped(each)) is not None:
-        ElementTree.SubElement(case, "skipped", message=why)
+    if each.passed is None:
+        ElementTree.SubElement(case, "error", type="NOT_OBSERVED", message="no run of it was observed")
+    elif _is_open(each):
+        ElementTree.SubElement(case, "skipped", message="missing runs could turn it")
     elif not each.passed:
         ElementTree.SubElement(case, "failure", type="TRIGGER", message=xml_text(figures.failure_words(each)))
 
 
-def _skipped(each: QueryResult) -> str | None:
-    if each.passed is None:
-        return "no run of it was observed"
-    return "missing runs could turn it" if each.passed and each.left_open else None
+def _is_open(each: QueryResult) -> bool:
+    return bool(each.passed) and each.left_open
 
 
 TRIGGER_FORMATS: Mapping[str, DocumentFormat[Triggers]] = {

@@ -29,7 +29,9 @@ def test_the_files_of_triggers(tmp_path: Path) -> None:
     assert "## Queries that did not do as they should" in markdown.read_text()
     assert "## Queries none of whose runs was observed\n\n- query 2\n\n## All queries\n" in markdown.read_text()
     root = ElementTree.parse(junit).getroot()
-    assert (root.get("tests"), root.get("failures"), root.get("skipped")) == ("4", "1", "2")
+    assert [root.get(name) for name in ("tests", "failures", "errors", "skipped")] == ["4", "1", "1", "1"]
+    ends = {str(case.get("name")).partition(":")[0]: [each.tag for each in case] for case in root.iter("testcase")}
+    assert ends == {"q0": [], "q1": ["failure"], "q2": ["error"], "q3": ["skipped"]}
 
 
 @pytest.mark.parametrize("name", TRIGGER_FORMATS)
