@@ -84,6 +84,7 @@ class BackfillSession:
         return self._outcomes[work.digest]
 
     def _carried_out(self, work: PeriodWork) -> PeriodOutcome:
+        self._store.refresh()  # what another machine has made since is not made again
         place = self.plan.works.index(work)
         found: list[tuple[str, Sequence[SkillCompletionReport]]] = []
         remarks: list[str] = []

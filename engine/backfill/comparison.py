@@ -106,7 +106,12 @@ class PeriodOutcome:
 def land_period(
     store: Store, mode: str, work: PeriodWork, rows: list[dict[str, Any]], *, unjudged: int
 ) -> tuple[list[dict[str, Any]], bool]:
-    """Land the rows of a period, and whether they are new: an unchanged result of a repeated period does not land again."""
+    """Land the rows of a period, and whether they are new.
+
+    An unchanged result of a repeated period does not land again, and nor does what another machine has landed meanwhile.
+    """
+    if work.is_first and (theirs := _landed_meanwhile(store, work)):
+        return theirs, False
     comparison_id = derived_run_id(work.period.start, work.digest, set(store.tables.files("comparisons")))
     common = {
         "comparison_id": comparison_id,
@@ -124,6 +129,12 @@ def land_period(
         return before, False
     land_rows(store, "comparisons", comparison_id, complete)
     return complete, True
+
+
+def _landed_meanwhile(store: Store, work: PeriodWork) -> list[dict[str, Any]]:
+    """The rows of a period that this call is not the first to land after all; none where it is."""
+    own = derived_run_id(work.period.start, work.digest)  # only where it is taken the rows are worth a look
+    return landed_rows(store, {work.digest})[work.digest] if own in store.tables.files("comparisons") else []
 
 
 def landed_rows(store: Store, digests: Collection[str]) -> dict[str, list[dict[str, Any]]]:

@@ -96,6 +96,7 @@ def last_outcomes(store: Store) -> dict[str, LandedPeriod]:
 @dataclass(frozen=True, slots=True)
 class PeriodWork:
     """One period and its sources, oldest first. `landed`: its results are in the store already, and its scorings count.
+    `is_first`: no call had landed any of them before this one.
 
     `tried` is why an earlier call could use nothing of it, where that may be fixed by now; else None. On `unjudged` items the
     judge failed then.
@@ -107,6 +108,7 @@ class PeriodWork:
     landed: bool
     tried: str | None = None
     unjudged: int = 0
+    is_first: bool = False
 
     @property
     def is_repeated(self) -> bool:
@@ -154,7 +156,7 @@ def digested(
         unjudged = before.unjudged if before else 0
         landed = before is not None and tried is None and not unjudged and not before.is_behind(last)
         landed = landed and replaced.isdisjoint(source.digest for source in sources)
-        works.append(PeriodWork(period, tuple(sources), digest, landed=landed, tried=tried, unjudged=unjudged))
+        works.append(PeriodWork(period, tuple(sources), digest, landed, tried, unjudged, is_first=before is None))
         past.append(sources)
         gone = _pairs(sources) if before is None else set()
         last = {line: each for line, each in last.items() if line not in gone}

@@ -7,6 +7,7 @@ import pytest
 from eval_skills.core.errors import UsageError
 from eval_skills.core.store import Store
 from eval_skills.engine.backfill.backfill import BackfillSession
+from eval_skills.engine.backfill.plan import plan_backfill
 from eval_skills.engine.backfill.request import BackfillRequest
 from tests.engine.backfill.backfills import RIGHT, WRONG, Days, backfill, nobody, shown
 from tests.warm_command import WarmCommand
@@ -48,6 +49,16 @@ def test_a_kill_leaves_no_period_half_done(store: Store, days: Days, step: str, 
     assert backfill(store, "rescore").done == ["2026-03-02"]
     assert len(store.run_ids()) == 4
     assert store.unfinished() == []
+
+
+@pytest.mark.slow
+def test_a_period_that_another_machine_landed_meanwhile_is_there_once(store: Store, days: Days) -> None:
+    days(RIGHT, WRONG)
+    session = BackfillSession(plan_backfill(BackfillRequest(mode="recompute", store=store.path)), nobody)
+    theirs = backfill(store)  # before this one, as its plan knows, had landed anything
+    outcomes = [session.carry_out(work) for work in session.pending()]
+    assert [row["comparison_id"] for each in outcomes for row in each.rows] == [row["comparison_id"] for row in theirs.rows]
+    assert len(store.comparisons()) == 2
 
 
 @pytest.mark.slow
