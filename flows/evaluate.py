@@ -51,7 +51,7 @@ from eval_skills.tasks.evaluation import (
     render_report,
     retry_delays,
 )
-from eval_skills.tasks.flow_runs import describe_flow_run, not_planned
+from eval_skills.tasks.flow_runs import NIGHTLY, called_by, describe_flow_run, not_planned
 from eval_skills.tasks.pauses import EndedInPrefect, StoppedInPrefect
 from eval_skills.tasks.prefect_settings import with_settings
 from eval_skills.tasks.rate_limits import apply_rate_limits, limit_services
@@ -96,7 +96,7 @@ def evaluate(request: EvaluateRequest) -> RunSummary:
         if plan.request.format:
             summary = write_reports(summary, plan.request.format, Path(plan.request.output_dir))
         summary = publish_skill_effect(summary, plan)
-        plan.store.publish()  # last: a run whose object storage is gone has its reports
+        summary = _published(summary, plan)  # last: a run whose object storage is gone has its reports
     summary = with_duration(summary, monotonic() - began)
     return returned(summary.line, summary)
 
@@ -141,6 +141,19 @@ def publish_skill_effect(summary: RunSummary, plan: RunPlan) -> RunSummary:
     effect = effect_of_reports(experiment, summary.reports, summary.run_id, summary.benchmark)
     publish_effect(unwalked(effect))
     return replace(summary, task_runs=summary.task_runs + 1)
+
+
+def _published(summary: RunSummary, plan: RunPlan) -> RunSummary:
+    """Publish what has landed; returns the summary.
+
+    In a night the run is compared here all the same where it cannot be published just now: what the night records is published
+    with it, and the night fails where that is not possible either.
+    """
+    if (problem := plan.store.publish_or_keep()) is None:
+        return summary
+    if called_by.observer.name != NIGHTLY:
+        raise problem
+    return replace(summary, remarks=[*summary.remarks, str(problem)])
 
 
 def _experiment(plan: RunPlan) -> Experiment | None:

@@ -23,7 +23,7 @@ from eval_skills.engine.stored_runs.reports import read_source
 from eval_skills.flows.evaluate import evaluate
 from eval_skills.flows.lost_api import loss_of
 from eval_skills.reporting.stopping import asked_by, resume_words
-from eval_skills.tasks.flow_runs import Caller, called_by
+from eval_skills.tasks.flow_runs import NIGHTLY, Caller, called_by
 from eval_skills.tasks.pauses import PERIOD_S, Gate, PauseWatch, StoppedInPrefect
 from eval_skills.tasks.run_log import FlowRunLog
 
@@ -49,7 +49,7 @@ def evaluate_all(asked: Sequence[Asked], *, timeout_s: float) -> list[Evaluated]
 
 def _here(request: EvaluateRequest) -> Evaluated:
     try:
-        with called_by.by(Caller("nightly")):
+        with called_by.by(Caller(NIGHTLY)):
             return evaluated(evaluate(request))
     except Exception as error:  # the suites of a night do not depend on each other: it becomes this one's result
         if loss_of(error) is not None:

@@ -17,6 +17,9 @@ from eval_skills.tasks.pauses import flow_run_here
 TAGGED_SKILLS = 10
 """So many skills have a tag each; of more, one tag says how many there are."""
 
+NIGHTLY = "nightly"
+"""What starts the runs of a night's suites."""
+
 
 @dataclass(slots=True)
 class Caller:
@@ -42,7 +45,7 @@ def describe_flow_run(name: str, *, benchmark: str | None = None, skills: Sequen
     if flow_run.parent_task_run_id is None:
         called_by.observer.flow_run = str(flow_run.id)
     named = {f"{kind}:{value}" for kind, value in (("benchmark", benchmark), ("suite", suite)) if value}
-    started_by = _trigger(flow_run) if suite is None else "nightly"
+    started_by = _trigger(flow_run) if suite is None else NIGHTLY
     wanted = {*flow_run.tags, *named, *_skill_tags(skills), f"trigger:{started_by}"}
     with get_client(sync_client=True) as client:
         client.update_flow_run(flow_run.id, name=name, tags=sorted(wanted)).raise_for_status()

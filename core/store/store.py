@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from eval_skills.core.documents.loading import from_home
-from eval_skills.core.errors import InputError, RunError, UsageError
+from eval_skills.core.errors import EvalSkillsError, InputError, RunError, UsageError
 from eval_skills.core.store.files import names_in
 from eval_skills.core.store.layout import DEFAULT_ROOT, JOURNAL, Layout, check_run_id, is_run_id, new_run_id, started_at
 from eval_skills.core.store.manifest import EXPERIMENT, FILE_NAME, Manifest, read_manifest
@@ -80,8 +80,16 @@ class Store:
             RunError: it cannot be reached, or another machine wrote the same meanwhile. Nothing is lost: the message says what is
                 kept, and the next command with this store goes on.
         """
-        if self.mirror is not None:
-            self.mirror.publish()
+        if (problem := self.publish_or_keep()) is not None:
+            raise problem
+
+    def publish_or_keep(self) -> EvalSkillsError | None:
+        """As `publish`, but why the object storage cannot be written is returned: what is kept here is published later.
+
+        Raises:
+            RunError: another machine wrote the same meanwhile.
+        """
+        return None if self.mirror is None else self.mirror.publish()
 
     @property
     def mirror(self) -> Mirror | None:

@@ -24,6 +24,7 @@ from eval_skills.flows import nightly
 from eval_skills.flows.lost_api import Result, flow_result
 from eval_skills.tasks import nightly as tasks
 from tests.engine.nightly.test_effect import Project as EffectProject
+from tests.object_storage import ObjectStorage
 from tests.prefect_server import QUICK
 from tests.warm_command import PROGRAM, WarmCommand
 
@@ -211,6 +212,22 @@ def test_a_suite_that_cannot_run_stops_no_other(project: Project, ask: Ask) -> N
     assert "down@1.0.0 could not be reached" in summary.suites[1].failures[0]
     assert state_of(ask, summary)["type"] == "COMPLETED"
     assert not summary.gate_passed
+
+
+def test_a_suite_whose_run_could_not_be_published_at_once_is_compared_all_the_same(
+    project: Project, url: str, object_storage: ObjectStorage
+) -> None:
+    refused = iter(["403 Forbidden"])  # as where the rights of a session end, and are renewed
+    object_storage.before = lambda method, path: next(refused, None) if method == "PUT" and "/items/" in path else None
+    summary = project.night(store=url)
+    assert verdicts(summary) == {"moods/moody": "new"}
+    [remark] = summary.suites[0].remarks
+    assert "cannot be written to" in remark
+    assert summary.gate_passed
+    object_storage.forget()
+    assert list(Store(url).nights()["verdict"]) == ["new"]
+    Store(url).publish()
+    assert object_storage.of("PUT") == [], "what the night recorded took along what the run had left"
 
 
 def test_p54_the_flow_run_fails_only_if_nothing_ran_at_all(project: Project, ask: Ask) -> None:

@@ -64,16 +64,20 @@ class Mirror:
                 return [str(error)]
             return [str(refused)] if refused.files else []
 
-    def publish(self) -> None:
-        """Write to the bucket whatever of this store landed here and is not there yet.
+    def publish(self) -> EvalSkillsError | None:
+        """Write to the bucket whatever of this store landed here and is not there yet; returns why some of it is not there now.
 
         Raises:
-            RunError: it cannot be reached, or another machine wrote the same; nothing is overwritten there, nor lost here.
+            RunError: another machine wrote the same; nothing is overwritten there, nor lost here.
         """
         with self._locked() as index:
-            refused = self._publish(index, shared_files(self._root))
+            try:
+                refused = self._publish(index, shared_files(self._root))
+            except EvalSkillsError as error:
+                return error
             if refused.files:
                 raise RunError(str(refused))
+        return None
 
     def remove(self, names: Iterable[str]) -> None:
         """Remove files, in the bucket first: a process that is stopped in between leaves what the next pull removes."""
