@@ -21,7 +21,7 @@ _numbers = count()
 class ObjectStorage:
     """The server. `before` and `after` are called with the method and path of each request, before and after it is carried out.
 
-    Where `before` returns a status, the request is not carried out and that is the answer.
+    Where `before` returns a status, the request is not carried out and that is the answer, with `body`.
     """
 
     def __init__(self) -> None:
@@ -43,6 +43,7 @@ class ObjectStorage:
         """Look at requests no more, and forget those that were seen."""
         self.requests: list[tuple[str, str]] = []
         self.before: Callable[[str, str], str | None] = lambda method, path: None
+        self.body = b""
         self.after: Callable[[str, str], object] = lambda method, path: None
 
     def stop(self) -> None:
@@ -59,7 +60,7 @@ class ObjectStorage:
         self.requests.append((method, path))
         if (status := self.before(method, path)) is not None:
             start_response(status, [("content-type", "text/plain")])
-            return [b""]
+            return [self.body]
         answer = list(self._answer(environ, start_response))
         self.after(method, path)
         return answer

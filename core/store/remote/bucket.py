@@ -146,7 +146,7 @@ class Bucket:
         """Remove an object; nothing where it is gone. Errors as in `put`, but for the conflict."""
         import obstore
 
-        with self._explained("written to"):
+        with self._explained("deleted from"):
             try:
                 obstore.delete(self._store, name)
             except FileNotFoundError:
@@ -163,14 +163,14 @@ class Bucket:
 
     def _raise(self, error: Exception, done: str) -> NoReturn:
         text, url = str(error), self._address.url
-        code = next(iter(re.findall(r"<Code>(\w+)</Code>", text)), "")
+        code = next(iter(re.findall(r"(?:<Code>|\(code: )(\w+)", text)), "")  # the latter of an object that is to be deleted
         status = next(iter(re.findall(r"status code: (\d{3})", text)), "")
         said = " ".join(filter(None, [f"HTTP {status}" if status else "", code]))
         if code in ("NoSuchBucket", "ContainerNotFound") or status == "404":
             raise UsageError(
                 f"the store {url}: there is no bucket {self._address.bucket}; create it, or correct --store"
             ) from None
-        if status in ("400", "401", "403"):
+        if status in ("400", "401", "403") or code == "AccessDenied":
             who = _NAMED[self._address.scheme]
             raise UsageError(
                 f"the store {url} cannot be {done} with these credentials ({said}); check {who}, and what they are allowed to do"

@@ -12,6 +12,7 @@ from eval_skills.core.errors import EvalSkillsError, RunError, UsageError
 from eval_skills.core.store import Store
 from eval_skills.core.store.remote import bucket as bucket_module
 from eval_skills.core.store.remote.address import Address
+from eval_skills.core.store.remote.bucket import Bucket
 from tests.object_storage import ObjectStorage
 from tests.tables import each_row
 
@@ -123,6 +124,26 @@ def test_a_refusal_is_no_empty_store(
     with pytest.raises(error, match=f"the store {url} cannot {message}") as raised:
         Store(url)
     assert "the-secret-key" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("code", "error", "message"),
+    [
+        pytest.param(
+            "AccessDenied", UsageError, r" with these credentials \(AccessDenied\); check AWS_ACCESS_KEY_ID", id="refused"
+        ),
+        pytest.param("InternalError", RunError, r": its service at \S+ answers InternalError; try again later", id="busy"),
+    ],
+)
+def test_an_object_that_may_not_be_deleted_is_no_trouble_with_the_network(
+    code: str, error: type[EvalSkillsError], message: str, url: str, object_storage: ObjectStorage
+) -> None:
+    name = "items/date=2026-11-21/20261121T233824Z-3f9a.parquet"
+    refusal = f"<Error><Key>team/evals/{name}</Key><Code>{code}</Code><Message>No.</Message></Error>"
+    object_storage.before = lambda method, path: "200 OK"  # S3 answers so: the refusal is in what it says of each object
+    object_storage.body = f"<DeleteResult>{refusal}</DeleteResult>".encode()
+    with pytest.raises(error, match=f"the store {url} cannot be deleted from{message}"):
+        Bucket(Address.of(url)).delete(name)
 
 
 @pytest.mark.slow
