@@ -266,6 +266,7 @@ class MonitorSession:
         while batch_id != self._saved.pending and self.store.tables.files("samples", [batch_id]):
             batch_id = new_run_id()
         write_state(self._file, self._saved.model_copy(update={"pending": batch_id}))
+        self.store.publish()  # first: another machine that reads the same records is refused before its samples are there, too
         land_rows(self.store, "samples", batch_id, rows)
 
     def _save(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from typing import Any
 import pytest
 
 from eval_skills.cli.output.monitor import MonitorGate
-from eval_skills.core.errors import InputError, UsageError
+from eval_skills.core.errors import InputError, RunError, UsageError
 from eval_skills.core.monitoring import StatusChange, is_sampled
 from eval_skills.core.store import Store
 from eval_skills.engine.monitor import batches as monitor_batch
@@ -20,6 +21,7 @@ from eval_skills.engine.monitor.log.records import LogFields
 from eval_skills.engine.monitor.request import MonitorRequest
 from eval_skills.engine.monitor.session import MonitorSession
 from tests.engine.monitor.monitored_log import ids, monitor, record, write
+from tests.object_storage import ObjectStorage
 from tests.tables import each_row
 
 
@@ -174,6 +176,35 @@ class TestLanding:
         assert sorted(ids(store)) == sorted(f"i{number}" for number in range(45))
         assert [change.after for change in changes] == ["healthy"]
         assert summary.sampled == 45
+
+    @pytest.mark.slow
+    def test_of_two_machines_that_read_a_log_at_once_one_is_refused_before_its_samples_land(
+        self, log: Path, url: str, on_machine: Callable[[str], None]
+    ) -> None:
+        write(log, *map(record, range(40)))
+        request = MonitorRequest(log=str(log), store=url, rate=1.0)
+        changes: list[StatusChange] = []
+        with MonitorSession(request) as first:
+            on_machine("other")
+            with MonitorSession(request) as second:
+                [batch], [theirs] = first.batches(), second.batches()
+                first.judge(batch, changes.append)
+                with pytest.raises(RunError, match="another machine wrote monitors/"):
+                    second.judge(theirs, changes.append)
+        assert (len(changes), len(ids(Store(url)))) == (1, 40)
+        assert monitor(log, Store(url))[0].read == 0
+
+    @pytest.mark.slow
+    def test_where_it_cannot_be_published_how_far_it_has_read_another_machine_reads_it_once(
+        self, log: Path, url: str, on_machine: Callable[[str], None], object_storage: ObjectStorage
+    ) -> None:
+        write(log, *map(record, range(40)))
+        object_storage.before = lambda method, path: "403 Forbidden" if method == "PUT" and "position" in path else None
+        with pytest.raises(UsageError, match="cannot be written to with these credentials"):
+            monitor(log, Store(url))
+        object_storage.forget()
+        on_machine("other")
+        assert monitor(log, Store(url))[0].sampled == len(ids(Store(url))) == 40
 
     def test_one_call_at_a_time(self, log: Path, store: Store) -> None:
         write(log, record(1))
