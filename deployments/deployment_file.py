@@ -25,6 +25,9 @@ ModulePath = Annotated[
 ]
 """``package.module.function``: what does not depend on the current folder."""
 
+DeploymentName = Annotated[str, text_like(r"^[^/%&<>]*[^/%&<>\s][^/%&<>]*$", "a name without / % & < or >")]
+"""What Prefect takes: ``FLOW/NAME`` is how a deployment is named to it."""
+
 
 class CronSchedule(Model):
     """When runs start by themselves, in the wall-clock time of `timezone`."""
@@ -45,7 +48,7 @@ class ConcurrencyLimit(Model):
 class DeploymentEntry(Model):
     """One deployment. `work_pool` is for ``prefect deploy`` alone."""
 
-    name: Text
+    name: DeploymentName
     entrypoint: ModulePath
     description: str | None = None
     tags: list[str] = Field(default_factory=list)

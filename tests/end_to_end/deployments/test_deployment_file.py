@@ -39,6 +39,7 @@ def test_only_keeps_the_order_of_the_file() -> None:
         pytest.param({"deployments": [ENTRY | {"entrypoint": "flows/evaluate.py:evaluate"}]}, "entrypoint", id="a-file"),
         pytest.param({"deployments": [ENTRY | {"concurrency_limit": {"limit": 0}}]}, "concurrency", id="no-run-at-all"),
         pytest.param({"deployments": [ENTRY | {"schedules": [{"cron": ""}]}]}, "cron", id="blank-cron"),
+        pytest.param({"deployments": [ENTRY | {"name": "nights/a"}]}, r"name: .*a name without / % & < or >", id="slash"),
         pytest.param({"deployments": [ENTRY, ENTRY]}, "two deployments have the name 'a'", id="twice"),
         pytest.param(["a"], "prefect.yaml", id="a-list"),
     ],
