@@ -34,6 +34,7 @@ from eval_skills.engine.evaluation.summary import (
     RunSummary,
     context_of,
     partial_reports,
+    share_run,
     summary_of,
     with_duration,
     writing_reports,
@@ -68,8 +69,8 @@ def evaluate(request: EvaluateRequest) -> RunSummary:
 
     Raises:
         UserError: the request cannot be run.
-        RunError: items are missing at the end; `resume` continues the run. Or the store is in object storage that cannot be
-            written: what landed is kept here, and published by the next command with this store.
+        RunError: items are missing at the end; `resume` continues the run. Or the store's SQLite mirror cannot be written, or the
+            object storage that it is in: what landed is kept here, and published by the next command with this store.
     """
     began = monotonic()
     with logged_run() as log:
@@ -96,7 +97,7 @@ def evaluate(request: EvaluateRequest) -> RunSummary:
         if plan.request.format:
             summary = write_reports(summary, plan.request.format, Path(plan.request.output_dir))
         summary = publish_skill_effect(summary, plan)
-        summary = _published(summary, plan)  # last: a run whose object storage is gone has its reports
+        summary = _shared(summary, plan)  # last: a run whose object storage is gone has its reports
     summary = with_duration(summary, monotonic() - began)
     return returned(summary.line, summary)
 
@@ -143,13 +144,14 @@ def publish_skill_effect(summary: RunSummary, plan: RunPlan) -> RunSummary:
     return replace(summary, task_runs=summary.task_runs + 1)
 
 
-def _published(summary: RunSummary, plan: RunPlan) -> RunSummary:
-    """Publish what has landed; returns the summary.
+def _shared(summary: RunSummary, plan: RunPlan) -> RunSummary:
+    """Bring a whole run to object storage, or to the SQLite mirror; returns the summary.
 
-    In a night the run is compared here all the same where it cannot be published just now: what the night records is published
-    with it, and the night fails where that is not possible either.
+    In a night the run is compared here all the same where that cannot be done just now: what the night records in object storage
+    is published with it, and the night fails where that is not possible either.
     """
-    if (problem := plan.store.publish_or_keep()) is None:
+    problem = None if summary.is_partial else share_run(plan)
+    if problem is None:
         return summary
     if called_by.observer.name != NIGHTLY:
         raise problem

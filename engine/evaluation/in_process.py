@@ -15,7 +15,7 @@ from eval_skills.engine.evaluation.retries import ConcurrencySlot, current_slot,
 from eval_skills.engine.evaluation.rounds import Ran, Rounds, record_decisions
 from eval_skills.engine.evaluation.session import RunSession, begin_run, journal_of
 from eval_skills.engine.evaluation.spending import record_stop
-from eval_skills.engine.evaluation.summary import RunSummary, landed_reports, partial_reports, summary_of
+from eval_skills.engine.evaluation.summary import RunSummary, landed_reports, partial_reports, share_run, summary_of
 
 
 def evaluate_in_process(plan: RunPlan, began: float | None = None) -> RunSummary:
@@ -50,7 +50,8 @@ def _landed(ran: Ran, began: float) -> RunSummary:
     land(plan.store, plan.run_id, going_on=plan.going_on)
     observed_runs.observer.computing(plan)
     reports = landed_reports(plan)
-    plan.store.publish()
+    if (problem := share_run(plan)) is not None:
+        raise problem
     return summary_of(plan, reports, plan.planned, monotonic() - began)
 
 

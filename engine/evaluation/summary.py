@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from eval_skills.core.errors import RunError, UsageError
+from eval_skills.core.errors import EvalSkillsError, RunError, UsageError
 from eval_skills.core.models import Benchmark, Skill, SkillCompletionReport
 from eval_skills.core.models.report import MAX_DETAILED_ITEMS
 from eval_skills.core.selection import RankedSkill
@@ -252,8 +252,25 @@ def selected_words(summary: RunSummary) -> str:
     return f"; {len(summary.selected or ())} of {len(summary.skills)} skills selected"
 
 
+def share_run(plan: RunPlan) -> EvalSkillsError | None:
+    """Bring a landed run to where others read it, too: the store's SQLite mirror, or its object storage.
+
+    Returns why that cannot be done just now: the run is kept in the store here, and the error says how to go on.
+
+    Raises:
+        RunError: another machine wrote the same run meanwhile.
+    """
+    if plan.store.layout.sqlite is None:
+        return plan.store.publish_or_keep()
+    try:
+        mirror_sqlite(plan.store, plan.run_id)
+    except EvalSkillsError as error:
+        return error
+    return None
+
+
 def landed_reports(plan: RunPlan) -> list[SkillCompletionReport]:
-    """The reports of a landed run, one per skill, also written to the store's `reports` table (and its SQLite mirror).
+    """The reports of a landed run, one per skill, also written to the store's `reports` table.
 
     What the run recorded lands with them.
     """
@@ -274,8 +291,6 @@ def landed_reports(plan: RunPlan) -> list[SkillCompletionReport]:
         effect=effect,
         kept=lambda: f"its items are kept, so {plan.going_on()}",
     )
-    if plan.store.layout.sqlite is not None:
-        mirror_sqlite(plan.store, plan.run_id)
     if whole is not None:
         plan.remarks.extend(_cut_answers(whole))
     if plan.request.record:

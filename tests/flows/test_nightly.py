@@ -6,8 +6,10 @@ import json
 import os
 import shutil
 import signal
+import sqlite3
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
@@ -15,7 +17,7 @@ from typing import Any
 import pytest
 
 from eval_skills.core.errors import InputError, UsageError
-from eval_skills.core.store import Store
+from eval_skills.core.store import Store, sqlite_mirror
 from eval_skills.engine.nightly.execution import finish_night_without_prefect
 from eval_skills.engine.nightly.plan import NightPlan
 from eval_skills.engine.nightly.request import NightlyRequest
@@ -228,6 +230,22 @@ def test_a_suite_whose_run_could_not_be_published_at_once_is_compared_all_the_sa
     assert list(Store(url).nights()["verdict"]) == ["new"]
     Store(url).publish()
     assert object_storage.of("PUT") == [], "what the night recorded took along what the run had left"
+
+
+def test_a_suite_whose_run_could_not_be_mirrored_is_compared_all_the_same(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite_mirror, "_BUSY_TIMEOUT_S", 0.1)
+    mirror = project.folder / "results.db"
+    with closing(sqlite3.connect(mirror, isolation_level=None)) as somebody:
+        somebody.execute("BEGIN EXCLUSIVE")
+        summary = project.night(store=str(mirror))
+    assert verdicts(summary) == {"moods/moody": "new"}
+    [remark] = summary.suites[0].remarks
+    assert f"database is locked; end what else uses it, or free disk space, and mirror the run, which is kept in {mirror}" in (
+        remark.replace(".store", ".db")
+    )
+    assert list(Store(mirror).nights()["verdict"]) == ["new"]
 
 
 def test_p54_the_flow_run_fails_only_if_nothing_ran_at_all(project: Project, ask: Ask) -> None:
