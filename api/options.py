@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, Literal, TypedDict, TypeVar
 
 from eval_skills.adapters.python.host.errors import a_type, described
@@ -143,7 +144,7 @@ def _absolute(place: Any) -> Any:
     if not isinstance(place, str) or not place.strip():
         return place
     scheme, separator, path = place.rpartition("://")
-    return place if separator and scheme != "file" else f"{scheme}{separator}{os.path.abspath(path)}"
+    return place if separator and scheme != "file" else f"{scheme}{separator}{Path(path).absolute()}"
 
 
 def path_given(given: Any, place: str, valid: str) -> str:

@@ -53,7 +53,7 @@ class Source:
         """
         files = tables.sound_files(name, run_ids)
         if is_readable(tables, files.values()):
-            return cls(name, {run_id: os.path.abspath(path) for run_id, path in files.items()})
+            return cls(name, {run_id: absolute(path) for run_id, path in files.items()})
         return cls(name, files, tables.dataset(name, files))
 
     @property
@@ -75,10 +75,15 @@ class Source:
             connection.register(view, self.arrow)
 
 
+def absolute(path: str) -> str:
+    """The path from the root on. A ``..`` in it stays: behind a link it leads elsewhere than the name before it says."""
+    return os.path.join(os.getcwd(), path)
+
+
 def is_readable(tables: Tables, paths: Iterable[str]) -> bool:
     """Whether DuckDB reads these files as they are. It looks at no checksum of a page: a file without a digest has nothing else.
     In the name of a file it takes some signs for a pattern."""
-    return _GLOB.isdisjoint(os.path.abspath(tables.root)) and all(map(tables.has_digest, paths))
+    return _GLOB.isdisjoint(absolute(tables.root)) and all(map(tables.has_digest, paths))
 
 
 def columns_of(name: TableName, columns: Collection[str], paths: Iterable[str]) -> pa.Table:
@@ -89,7 +94,7 @@ def columns_of(name: TableName, columns: Collection[str], paths: Iterable[str]) 
     """
     wanted = ", ".join(f'"{column}"' for column in SCHEMAS[name].names if column in columns)
     with duckdb.connect(":memory:") as connection:
-        return connection.sql(f"SELECT {wanted} FROM ({select_of(name, map(os.path.abspath, paths))})").to_arrow_table()
+        return connection.sql(f"SELECT {wanted} FROM ({select_of(name, map(absolute, paths))})").to_arrow_table()
 
 
 def select_of(name: TableName, paths: Iterable[str]) -> str:

@@ -298,6 +298,15 @@ def test_a_store_keeps_the_run(tmp_path: Path) -> None:
     assert es.compare(again, result.run_id).skills[0].change == "compared"
 
 
+def test_a_store_beside_what_a_link_leads_to_is_the_same_one_everywhere(tmp_path: Path) -> None:
+    (tmp_path / "far" / "away").mkdir(parents=True)
+    (tmp_path / "link").symlink_to("far/away")
+    store = es.Store(tmp_path / "link" / ".." / "kept")
+    result = es.evaluate(upper, TASKS, store=store)
+    assert (store.run_ids(), (tmp_path / "far" / "kept").is_dir()) == ([result.run_id], True)
+    assert store.query("SELECT count(*) AS items FROM items")["items"].tolist() == [2]
+
+
 @pytest.mark.parametrize("store", ["./kept", "kept.db"])
 def test_a_skill_that_changes_the_working_directory_loses_no_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, store: str
