@@ -204,7 +204,8 @@ class BackfillSession:
                 )
             yield self._known[work.digest]
         for source in reversed(self.plan.earlier):
-            yield latest_results([(source.name, self._reports(source.name))])
+            if (run_id := self._there(source)) is not None:
+                yield latest_results([(run_id, self._reports(run_id))])
 
     def _there(self, source: Source) -> str | None:
         """The existing run of a source; None where there is none."""

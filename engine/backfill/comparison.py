@@ -108,7 +108,7 @@ def land_period(
 ) -> tuple[list[dict[str, Any]], bool]:
     """Land the rows of a period, and whether they are new.
 
-    An unchanged result of a repeated period does not land again, and nor does what another machine has landed meanwhile.
+    An unchanged result of a period that is done again does not land again, nor does what another machine has landed meanwhile.
     """
     if work.is_first and (theirs := _landed_meanwhile(store, work)):
         return theirs, False
@@ -125,7 +125,9 @@ def land_period(
         "unjudged_items": unjudged,
     }
     complete = [row | common for row in rows]
-    if work.is_repeated and _said(complete) == _said(before := landed_rows(store, {work.digest})[work.digest]):
+    if (work.is_repeated or work.is_behind) and _said(complete) == _said(
+        before := landed_rows(store, {work.digest})[work.digest]
+    ):
         return before, False
     land_rows(store, "comparisons", comparison_id, complete)
     return complete, True

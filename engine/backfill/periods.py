@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
@@ -28,6 +28,7 @@ Stood = tuple[Any, ...]
 
 _NOW = ("skill_version", "run_id", "completion_rate", "error_rate")
 _THEN = tuple(f"before_{name.removeprefix('skill_')}" for name in _NOW)
+_NOTHING: Stood = (None,) * len(_THEN)
 
 
 class Period(Model):
@@ -76,6 +77,10 @@ class LandedPeriod:
             for line, compared in self.compared.items()
         )
 
+    def lacks(self, lines: Collection[Line]) -> bool:
+        """Whether one of these lines was compared with nothing: what comes before it was not there yet."""
+        return any(self.compared.get(line) == {_NOTHING} for line in lines)
+
 
 def last_outcomes(store: Store) -> dict[str, LandedPeriod]:
     """The landed periods by digest; of several backfills of one period the last."""
@@ -96,7 +101,7 @@ def last_outcomes(store: Store) -> dict[str, LandedPeriod]:
 @dataclass(frozen=True, slots=True)
 class PeriodWork:
     """One period and its sources, oldest first. `landed`: its results are in the store already, and its scorings count.
-    `is_first`: no call had landed any of them before this one.
+    `is_first`: no call had landed any of them before this one. `is_behind`: one has, and what came before was not there yet.
 
     `tried` is why an earlier call could use nothing of it, where that may be fixed by now; else None. On `unjudged` items the
     judge failed then.
@@ -109,6 +114,7 @@ class PeriodWork:
     tried: str | None = None
     unjudged: int = 0
     is_first: bool = False
+    is_behind: bool = False
 
     @property
     def is_repeated(self) -> bool:
@@ -141,6 +147,7 @@ def digested(
     works: list[PeriodWork] = []
     past: list[Sequence[Source]] = [[source] for source in earlier]
     last: dict[Line, LandedPeriod] = {}
+    to_come: set[Line] = set()
     for period, sources in grouped:
         content = {
             "mode": request.mode,
@@ -154,13 +161,17 @@ def digested(
         # a revision never changes, but a run may get its benchmark or its secret back, and any of them its judging model
         tried = before.problem if before and request.mode != "replay" else None
         unjudged = before.unjudged if before else 0
-        landed = before is not None and tried is None and not unjudged and not before.is_behind(last)
+        if before is not None and not _pairs(sources):  # of a commit it is not known which skills it has
+            to_come = set(before.stood) if works and works[-1].is_first else set()
+        is_behind = before is not None and before.lacks(to_come)
+        landed = before is not None and tried is None and not unjudged and not is_behind and not before.is_behind(last)
         landed = landed and replaced.isdisjoint(source.digest for source in sources)
-        works.append(PeriodWork(period, tuple(sources), digest, landed, tried, unjudged, is_first=before is None))
+        works.append(PeriodWork(period, tuple(sources), digest, landed, tried, unjudged, before is None, is_behind))
         past.append(sources)
         gone = _pairs(sources) if before is None else set()
         last = {line: each for line, each in last.items() if line not in gone}
         last |= dict.fromkeys(before.stood, before) if before else {}
+        to_come = to_come - set(before.stood) if before else to_come | _pairs(sources)
     return works
 
 

@@ -19,7 +19,7 @@ from eval_skills.engine.backfill.periods import PeriodWork, digested, period_at,
 from eval_skills.engine.backfill.request import BackfillRequest
 from eval_skills.engine.backfill.sources import Source, StoredRuns
 from eval_skills.engine.definition.request import check_writable, confinement_asked
-from eval_skills.engine.definition.revisions import Repository
+from eval_skills.engine.definition.revisions import Repository, Revision
 from eval_skills.engine.rescoring.basis import scoring_basis
 from eval_skills.scorers import TaskScoring
 
@@ -28,7 +28,7 @@ Dated = TypeVar("Dated")
 
 @dataclass(frozen=True, slots=True)
 class BackfillPlan:
-    """The periods, oldest first; `earlier` are the runs before them that the first ones are compared with.
+    """The periods, oldest first; `earlier` are the runs or commits before them that the first ones are compared with.
 
     `scorings` are all by which answers will be scored; none in a recomputation.
     """
@@ -80,11 +80,11 @@ def _stored_plan(request: BackfillRequest, store: Store) -> BackfillPlan:
         remarks.append(f"{plural(len(left_open), 'run')} left out: unfinished; the last is {left_open[-1]}")
     if not sources:
         raise InputError(f"none of the {plural(len(inside), 'run')} in this time can be used: {'; '.join(remarks)}")
-    earlier = []
-    if request.mode == "recompute" and request.since is not None:
+    earlier, scorings = [], maker.scorings
+    if request.since is not None:
         before = [each for each in runs if started_at(each[0]) < request.since and each[0] not in unfinished]
         earlier = [source for each in before if (source := maker.source(*each)) is not None]
-    return BackfillPlan(request, store, works_of(request, store, sources, earlier), earlier, remarks, maker.scorings)
+    return BackfillPlan(request, store, works_of(request, store, sources, earlier), earlier, remarks, scorings)
 
 
 def _without_items(store: Store) -> list[str]:
@@ -104,9 +104,7 @@ def _replay_plan(request: BackfillRequest, store: Store) -> BackfillPlan:
     of = repository.tags if request.every == "tag" else repository.commits
     found, early = _begun(of(request.since, request.until), lambda each: each.moment, request)
     remarks = [f"{plural(early, 'commit')} left out: {_TO_COME}"] if early else []
-    if request.every != "tag":  # the last commit of each period
-        last = {period_at(request.every, each.moment, None).name: each for each in found}
-        found = sorted(last.values(), key=lambda each: each.moment)
+    found = _last_of_periods(found, request)
     if not found:
         what = "commit with a tag" if request.every == "tag" else "commit"
         raise UsageError("; ".join([f"no {what} of {repository.path} is from this time", *remarks]))
@@ -116,11 +114,24 @@ def _replay_plan(request: BackfillRequest, store: Store) -> BackfillPlan:
     if confinement_asked(base) != Confinement():  # without one the digest is that of earlier versions
         held = asdict(confinement_asked(base))
         options["confinement"] = {name: held[name] for name in held if name != "hidden"}
-    sources = [Source(each.commit, each.moment, digest_of_json({"commit": each.commit, **options})) for each in found]
-    grouped = [(period_at(request.every, source.moment, each.tag), [source]) for source, each in zip(sources, found, strict=True)]
+
+    def source_of(revision: Revision) -> Source:
+        return Source(revision.commit, revision.moment, digest_of_json({"commit": revision.commit, **options}))
+
+    grouped = [(period_at(request.every, each.moment, each.tag), [source_of(each)]) for each in found]
+    before = [] if request.since is None else _last_of_periods(of(None, grouped[0][0].start), request)
+    earlier = [source_of(each) for each in before]
     if repository.is_shallow:
         remarks.append(f"{repository.path} is a shallow repository: revisions that it does not have are left out")
-    return BackfillPlan(request, store, digested(request, store, grouped, []), remarks=remarks, scorings=basis.scorings)
+    return BackfillPlan(request, store, digested(request, store, grouped, earlier), earlier, remarks, basis.scorings)
+
+
+def _last_of_periods(found: list[Revision], request: BackfillRequest) -> list[Revision]:
+    """The last commit of each period, oldest period first; every tag is a period of its own."""
+    if request.every == "tag":
+        return found
+    last = {period_at(request.every, each.moment, None).name: each for each in found}
+    return sorted(last.values(), key=lambda each: each.moment)
 
 
 _TO_COME = "dated in the future, so a clock was or is wrong; --until with a later day includes what is from then"

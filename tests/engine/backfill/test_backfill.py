@@ -205,10 +205,20 @@ def test_since_is_inside_until_is_not_and_the_first_is_compared_with_what_came_b
 
 
 @pytest.mark.slow
-def test_another_window_finds_the_same_periods_up_to_date(store: Store, days: Days) -> None:
+@pytest.mark.parametrize("mode", ["recompute", "rescore"])
+def test_another_window_finds_the_same_periods_up_to_date(store: Store, days: Days, mode: str) -> None:
     days(RIGHT, WRONG, RIGHT)
-    backfill(store)
-    assert backfill(store, since=START + DAY).done == []
+    backfill(store, mode)
+    assert backfill(store, mode, since=START + DAY).done == []
+    assert len(store.comparisons()) == 3
+
+
+@pytest.mark.slow
+def test_what_was_scored_again_in_a_later_window_is_compared_once_what_came_before_is(store: Store, days: Days) -> None:
+    days(RIGHT, WRONG, RIGHT)
+    assert shown(backfill(store, "rescore", since=START + DAY))[0] == ("2026-03-02", 0.0, None, None)
+    assert shown(backfill(store, "rescore"))[1] == ("2026-03-02", 0.0, -1.0, "worse")
+    assert backfill(store, "rescore", since=START + DAY).done == []
 
 
 @pytest.mark.slow

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from eval_skills.core.errors import UsageError
+from eval_skills.engine.backfill.comparison import land_period
 from eval_skills.engine.backfill.plan import BackfillPlan, plan_backfill
 from eval_skills.engine.backfill.request import BackfillRequest
 
@@ -67,6 +68,25 @@ def test_the_last_commit_of_a_period_is_what_stood_there_in_the_end(
     plan: Plan, tmp_path: Path, dates: list[str], found: list[tuple[str, str]]
 ) -> None:
     assert evaluated(plan(*dates), tmp_path) == found
+
+
+@pytest.mark.parametrize("every", ["day", "week"])
+def test_a_period_is_the_same_one_in_another_window(plan: Plan, every: str) -> None:
+    """What it is compared with decides its figures, too: else it would land a second time, compared with nothing."""
+    dates = ["2026-03-01T12:00:00Z", "2026-03-10T08:00:00Z", "2026-03-10T12:00:00Z", "2026-03-17T12:00:00Z"]
+    whole = plan(*dates, every=every)
+    later = plan(every=every, since=datetime(2026, 3, 10, 10, tzinfo=UTC))
+    assert [work.digest for work in later.works] == [work.digest for work in whole.works[1:]]
+
+
+def test_what_was_compared_with_nothing_is_done_again_where_what_came_before_is_evaluated_now(plan: Plan) -> None:
+    since = datetime(2026, 3, 2, tzinfo=UTC)
+    plan("2026-03-01T12:00:00Z", "2026-03-02T12:00:00Z")
+    later = plan(since=since)
+    row = {"skill_id": "s", "skill_version": "1", "benchmark_id": "b", "completion_rate": 1.0, "error_rate": 0.0}
+    land_period(later.store, "replay", later.works[0], [row], unjudged=0)
+    assert [work.landed for work in plan(since=since).works] == [True]
+    assert [work.landed for work in plan().works] == [False, False]
 
 
 def test_a_commit_of_a_time_to_come_is_left_out_unless_it_is_asked_for(plan: Plan, tmp_path: Path) -> None:
