@@ -209,7 +209,8 @@ async def _scored(scoring: TaskScoring, turns: Sequence[TurnResponse], answer: S
         # what the agent said itself is not evidence; of the whole the results of tools are in the answer
         results = [each for turn in before for each in seen_in(None, turn)]
         scoring = scoring.about(shown, given=[*(turn.input for turn in turns), *results])
-    return ScoredPart(await scoring.verdict(answer), only_gates=scoring.only_gates)
+    verdict, open_score = await scoring.judged(answer)
+    return ScoredPart(verdict, only_gates=scoring.only_gates, open_score=open_score)
 
 
 def _with_short_expectation(task: EvalTask, settings: ScoringSettings) -> EvalTask:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from eval_skills.core.errors import ItemError
 from eval_skills.core.models import Reason, Verdict
 from eval_skills.scorers.judging.budget import Spending
-from eval_skills.scorers.task_scoring.verdict import below_min, reaches
+from eval_skills.scorers.score import OpenValue
+from eval_skills.scorers.task_scoring.verdict import below_min, could_decide, error_reason, reaches
 from eval_skills.scorers.tools.calls import in_turn
 
 NOTHING_SCORED = "NOTHING_EXPECTED"
@@ -17,10 +19,25 @@ NOTHING_SCORED = "NOTHING_EXPECTED"
 
 @dataclass(frozen=True, slots=True)
 class ScoredPart:
-    """The verdict on a turn, or on the whole; with `only_gates` nothing about it has a score of its own."""
+    """The verdict on a turn, or on the whole; with `only_gates` nothing about it has a score of its own.
+
+    `open_score`: between which values its score lies, whatever the votes say that a panel did not get.
+    """
 
     verdict: Verdict
     only_gates: bool
+    open_score: OpenValue | None = None
+
+    def scored(self, score: float) -> ScoredPart:
+        """The same with another score."""
+        return replace(self, verdict=self.verdict.model_copy(update={"score": score}))
+
+    def without_score(self, error: ItemError) -> ScoredPart:
+        """The same where missing votes leave open what the whole needs: the score."""
+        dimensions = {name: value for name, value in self.verdict.dimensions.items() if name != "output_quality"}
+        reasons = [error_reason(error, self.verdict.scorer), *(each.as_remark() for each in self.verdict.reasons)]
+        lost = {"status": "error", "score": None, "passed": False, "error_kind": error.kind}
+        return replace(self, verdict=self.verdict.model_copy(update={**lost, "dimensions": dimensions, "reasons": reasons}))
 
 
 def joined_verdict(
@@ -30,8 +47,11 @@ def joined_verdict(
 
     The score is the mean of those of the parts; parts of gates alone count in it only where there are no others. With
     `min_score` (points of 100) it must reach that, too. A part whose scorer failed makes it an error, unless another part has
-    failed: then the whole has, and its score is the mean of the others.
+    failed: then the whole has, and its score is the mean of the others. So does a turn with votes missing that could decide
+    whether `min_score` is reached.
     """
+    if min_score is not None and all(part is None or part.verdict.passed for part in (*turns, whole)):
+        turns = _with_lost_scores(turns, min_score)
     parts = [part for part in (*turns, whole) if part is not None]
     verdicts = [part.verdict for part in parts]
     failed = any(verdict.status == "fail" for verdict in verdicts)
@@ -52,6 +72,19 @@ def joined_verdict(
         metadata=whole.verdict.metadata if whole is not None else {},
         turns=[None if part is None else part.verdict for part in turns],
     )
+
+
+def _with_lost_scores(turns: Sequence[ScoredPart | None], min_score: float) -> Sequence[ScoredPart | None]:
+    """These turns, all of which pass; those with an open score as errors where that decides whether their mean is enough."""
+    scored = [turn for turn in turns if turn is not None]
+    missing = next((turn.open_score for turn in scored if turn.open_score is not None), None)
+    if missing is None:
+        return turns
+    low = _mean([turn.scored(turn.open_score.low) if turn.open_score else turn for turn in scored])
+    high = _mean([turn.scored(turn.open_score.high) if turn.open_score else turn for turn in scored])
+    if not could_decide(replace(missing, low=low, high=high), min_score):
+        return turns
+    return [turn.without_score(turn.open_score.error) if turn is not None and turn.open_score else turn for turn in turns]
 
 
 def _mean(parts: Sequence[ScoredPart]) -> float:

@@ -22,7 +22,7 @@ from eval_skills.scorers.score import Score, remark
 from eval_skills.scorers.settings import ScoringSettings
 from eval_skills.scorers.task_scoring.configured import OutputText, dimensions_of, evaluator_of, forbidden_of
 from eval_skills.scorers.task_scoring.evaluator_set import EvaluatorSet
-from eval_skills.scorers.task_scoring.verdict import Findings, effective_weights, forbidden_verdict, limit_reasons
+from eval_skills.scorers.task_scoring.verdict import Findings, Judged, effective_weights, forbidden_verdict, limit_reasons
 from eval_skills.scorers.tools.calls import COMPARES_CALLS, calls_disagree, nothing_to_judge, unknown_calls, with_tool_calls
 
 _NO_CLAIMS = remark("NO_CLAIMS", "the answer claims nothing that could be looked up", "checks.hallucination")
@@ -213,11 +213,15 @@ class TaskScoring:
         The forbidden gate comes first and, when it fails, alone. A judging model is not asked about an answer that failed another
         gate already. A scorer that fails gives status `error`; nothing is raised.
         """
+        return (await self.judged(response)).verdict
+
+    async def judged(self, response: SkillResponse) -> Judged:
+        """The verdict of one answer, with what missing votes leave open of its score."""
         if not self.models:
-            return await self._verdict(response)
+            return await self._uncounted(response)
         with counted() as spending:
-            verdict = await self._verdict(response)
-        return verdict.model_copy(update=spending.fields()) if spending.happened else verdict
+            found = await self._uncounted(response)
+        return found._replace(verdict=found.verdict.model_copy(update=spending.fields())) if spending.happened else found
 
     def violation(self, response: SkillResponse) -> Verdict | None:
         """The verdict of a run that called a forbidden tool, however it ended; None where it is not known to have called one."""
@@ -238,9 +242,9 @@ class TaskScoring:
         message = f"tools are forbidden, and which ones were called before is unknown: {why}"
         return Reason(code=TOOL_CALLS_UNKNOWN, message=message, where="expected.forbiddenTools")
 
-    async def _verdict(self, response: SkillResponse) -> Verdict:
+    async def _uncounted(self, response: SkillResponse) -> Judged:
         if (forbidden := self.violation(response)) is not None:
-            return forbidden
+            return Judged(forbidden)
         findings = Findings(self._weights, self._thresholds.min_score, self.scorer)
         self._check_calls(response, findings)
         if response.messages is not None or response.turns is not None:
@@ -256,7 +260,7 @@ class TaskScoring:
             await self._evaluate(response, findings, huge)
         except Exception as error:  # noqa: BLE001 - a scorer may be anyone's code: its exception becomes the item's status
             findings.error = error
-        return findings.verdict()
+        return Judged(findings.verdict(), findings.open_score)
 
     def _check_calls(self, response: SkillResponse, findings: Findings) -> None:
         """Before anything is filled in: whether the calls are known, and whether both sources report the same ones."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from eval_skills.core.errors import InputError, ItemError, JudgeError
 from eval_skills.core.models import Reason, SkillResponse, Thresholds, Verdict, Weights
@@ -21,6 +21,13 @@ if TYPE_CHECKING:
 _NOTHING = remark("NOTHING_EXPECTED", "no dimension is configured, so the score is 1", "expected")
 
 
+class Judged(NamedTuple):
+    """The verdict on an answer, and between which values its score lies where a panel lacks votes that could change it."""
+
+    verdict: Verdict
+    open_score: OpenValue | None = None
+
+
 @dataclass(slots=True)
 class Findings:
     """What is known about one answer so far.
@@ -29,7 +36,7 @@ class Findings:
     lists, in the order in which a report shows them: failed gates of the output, tools and sequence, the evaluator's, failed
     limits, remarks. A configured dimension that could not be computed counts as 0: an answer is never better for reporting less.
     `forbidden_unknown` is the same for the forbidden gate. `claims_share` is the score where only claims are checked (None: they
-    are not).
+    are not). `open_score` is as in `Judged`.
     """
 
     weights: Mapping[str, float]
@@ -48,6 +55,7 @@ class Findings:
     forbidden_unknown: bool = False
     claims_share: float | None = None
     metadata: dict[str, Any] = field(default_factory=dict)
+    open_score: OpenValue | None = None
 
     def add_dimension(self, name: str, score: Score) -> None:
         """A scored dimension of the agent's run."""
@@ -75,8 +83,10 @@ class Findings:
         Raises:
             JudgeError: votes that a panel did not get could decide whether `min_score` is reached.
         """
-        if score.open_value is not None and not score.gates and self._could_miss(score.open_value):
-            raise score.open_value.error
+        open_score = None if score.open_value is None or score.gates else self._open_mean(score.open_value)
+        if open_score is not None and self.min_score is not None and could_decide(open_score, self.min_score):
+            raise open_score.error
+        self.open_score = open_score
         self.scores["output_quality"] = score.value
         self.parts = dict(score.dimensions)
         self.evaluator_passed = score.passed
@@ -90,19 +100,17 @@ class Findings:
         self.evaluation += [each for each in reasons if each not in informative]
         self.remarks += (each.as_remark() for each in informative)
 
-    def _could_miss(self, value: OpenValue) -> bool:
-        """Whether `min_score` is reached at one end of an open value, and not at the other."""
-        if self.min_score is None:
-            return False
-        ends = (self._mean(self.scores | {"output_quality": end}) for end in (value.low, value.high))
-        return len({reaches(end, self.min_score) for end in ends}) > 1
+    def _open_mean(self, value: OpenValue) -> OpenValue:
+        """Between which values the mean of all dimensions lies, where that of the output is open."""
+        low, high = (self._mean(self.scores | {"output_quality": end}) for end in (value.low, value.high))
+        return replace(value, low=low, high=high)
 
     def verdict(self) -> Verdict:
         """Status `error` if a scorer failed and no gate had failed, otherwise pass or fail with the weighted mean as score."""
         if self.error is not None and not self.output_gates and not self.limits:
             return self._error(self.error)
         if self.error is not None:
-            self.remarks.append(_error_reason(self.error, self.scorer).as_remark())
+            self.remarks.append(error_reason(self.error, self.scorer).as_remark())
         score = self._score()
         enough = self._is_enough(score)
         passed = enough and not self.output_gates and not self.limits
@@ -143,7 +151,7 @@ class Findings:
 
     def _error(self, error: Exception) -> Verdict:
         kind: ErrorKind = error.kind if isinstance(error, JudgeError) else "scorer"
-        reasons = [_error_reason(error, self.scorer), *(each.as_remark() for each in (*self.tools, *self.remarks))]
+        reasons = [error_reason(error, self.scorer), *(each.as_remark() for each in (*self.tools, *self.remarks))]
         return self._build("error", None, reasons, kind)
 
     def _build(self, status: Any, score: float | None, reasons: Iterable[Reason], kind: ErrorKind | None = None) -> Verdict:
@@ -166,7 +174,8 @@ def forbidden_verdict(gate: ForbiddenTools | None, response: SkillResponse, scor
     return Verdict(status="fail", score=0.0, passed=False, scorer=scorer, reasons=list(violations)) if violations else None
 
 
-def _error_reason(error: Exception, scorer: str | None) -> Reason:
+def error_reason(error: Exception, scorer: str | None) -> Reason:
+    """Why there is no score."""
     if isinstance(error, JudgeError):
         return Reason(code=error.code, message=one_line(str(error), 400), where="evaluator")
     kind = "" if isinstance(error, ItemError) else f"{type(error).__name__}: "
@@ -182,6 +191,11 @@ TOLERANCE = 1e-9
 def reaches(score: float, min_score: float) -> bool:
     """Whether a score in [0, 1] reaches a limit in points of 100."""
     return score * 100 >= min_score - TOLERANCE
+
+
+def could_decide(score: OpenValue, min_score: float) -> bool:
+    """Whether a limit is reached at one end of an open score, and not at the other."""
+    return reaches(score.low, min_score) != reaches(score.high, min_score)
 
 
 def below_min(score: float, min_score: float) -> Reason:

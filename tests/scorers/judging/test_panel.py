@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from eval_skills.core.errors import InputError
-from eval_skills.core.models import EvalTask, SkillResponse, Thresholds, ToolCall, Verdict
+from eval_skills.core.models import EvalTask, SkillResponse, Thresholds, ToolCall, TurnResponse, Verdict
 from eval_skills.scorers import ScoringSettings, TaskScoring
 from eval_skills.scorers.judging.aggregation import decide
 from eval_skills.scorers.judging.panel import Panel, Vote, Votes
@@ -193,6 +193,37 @@ async def test_a_missing_model_that_could_decide_by_its_score_leaves_no_verdict(
         assert (found.error_kind, found.score, found.reasons[0].code) == ("judge", None, "JUDGE_MODEL")
         assert "only 2 of 3 votes of the panel were given, and what is missing could decide" in found.reasons[0].message
         assert "output_quality" not in found.dimensions
+
+
+@pytest.mark.parametrize(
+    ("points", "asked", "status"),
+    [
+        pytest.param(62, {}, "pass", id="enough-in-any-case"),
+        pytest.param(63, {}, "error", id="0.625-to-0.7"),
+        pytest.param(70, {}, "error", id="0.7-would-be-enough"),
+        pytest.param(71, {}, "fail", id="never-enough"),
+        pytest.param(63, {"thresholds": {"maxCost": 0.01, "minScore": 63}}, "fail", id="a-limit-fails-it"),
+        pytest.param(63, {"expected": {"tools": ["search"]}}, "fail", id="the-limit-is-that-of-the-whole"),
+    ],
+)
+async def test_a_missing_model_that_could_decide_by_the_mean_of_the_turns_leaves_no_verdict(
+    model: ScriptedModel, settings: Settings, points: float, asked: dict[str, Any], status: str
+) -> None:
+    model.otherwise = by_model(one=0.75, two=0.9, three=failure(404, "no such model"))
+    turns = [{"input": "first", "evaluator": PANEL}, {"input": "second", "evaluators": [HALF]}]
+    task = EvalTask.model_validate({"id": "t", "turns": turns, "thresholds": {"minScore": points}, **asked})
+    answers = [TurnResponse(output="42", tool_calls=[], cost_usd=0.1) for _ in turns]
+    found = await TaskScoring(task, settings()).verdict(SkillResponse.of_turns(answers))
+    assert found.status == status
+    [judged, free] = found.turns or []
+    assert judged is not None
+    assert free is not None
+    if status == "error":
+        assert (found.error_kind, found.score, judged.status, free.status) == ("judge", None, "error", "pass")
+        assert found.reasons[0].message.startswith("turn 1: only 2 of 3 votes of the panel were given, and what is missing could")
+        assert found.dimensions["output_quality"] == 0.5, "that of the other turn"
+    else:
+        assert (judged.status, judged.score) == ("pass", 0.825)
 
 
 async def test_a_spent_budget_is_no_missing_member(model: ScriptedModel, settings: Settings) -> None:
