@@ -17,7 +17,7 @@ from eval_skills.scorers.registry import Scorer, ScorerEntry, find_scorer
 from eval_skills.scorers.score import Score
 from eval_skills.scorers.settings import ScoringSettings
 from eval_skills.scorers.task_scoring.combining import Combination
-from eval_skills.scorers.task_scoring.entries import Entry, Group, PlacedScorer
+from eval_skills.scorers.task_scoring.entries import Entry, Group, Need, PlacedScorer
 from eval_skills.scorers.task_scoring.evaluator_set import EvaluatorSet
 from eval_skills.scorers.tools.accuracy import ToolAccuracy
 from eval_skills.scorers.tools.forbidden import ForbiddenTools
@@ -26,14 +26,18 @@ from eval_skills.scorers.trajectory.messages import read_trajectory
 from eval_skills.scorers.trajectory.shapes import UnreadableTrajectory
 
 
-def evaluator_of(task: EvalTask, settings: ScoringSettings) -> tuple[str | None, Scorer | EvaluatorSet | None]:
+def evaluator_of(
+    task: EvalTask, settings: ScoringSettings, *, score_counts: bool = False
+) -> tuple[str | None, Scorer | EvaluatorSet | None]:
     """The canonical name of a task's evaluator, and the evaluator with its options; (None, None) for a task that has none.
+
+    `score_counts`: as that of `TaskScoring`.
 
     Raises:
         InputError: there is no such scorer, or its options are not valid; `path` names the option.
     """
     if task.evaluators is not None:
-        return SET, evaluator_set_of(task, settings)
+        return SET, evaluator_set_of(task, settings, score_counts=score_counts)
     named = task.evaluator_type
     if named is None and task.expected_output is None:
         return None, None
@@ -116,18 +120,19 @@ def _path(option: str, task: EvalTask, written: Written, place: str) -> str:
     return f"{'expectedOutput' if is_expected else place}.{option}"
 
 
-def evaluator_set_of(task: EvalTask, settings: ScoringSettings) -> EvaluatorSet:
+def evaluator_set_of(task: EvalTask, settings: ScoringSettings, *, score_counts: bool = False) -> EvaluatorSet:
     """The evaluators of a task that names several.
 
     Raises:
         InputError: one of them cannot be built, or its model would never be asked; nothing compares the expected trajectory.
     """
     entries = task.evaluators or []
+    limited = task.thresholds is not None and task.thresholds.min_score is not None  # the value decides, not the verdicts
     building = _Building(task, settings, Counter(each.type for each in task.named_scorers))
     evaluators = EvaluatorSet(
         group=building.group(entries, task.combine, task.threshold, "evaluators"),
         in_order=task.cost_order == "as-written",
-        score_decides=task.thresholds is not None and task.thresholds.min_score is not None,
+        need=Need(value=True, gate=True) if limited else Need(verdict=True, value=score_counts),
     )
     if task.expected is not None and task.expected.trajectory is not None and not building.reads_task:
         message = "none of the evaluators compares it; name trajectory_match among them"

@@ -48,8 +48,8 @@ class ConversationScoring(TaskScoring):
     def __init__(self, task: EvalTask, settings: ScoringSettings | Mapping[str, Any] | None = None) -> None:
         self.task, self.settings = task, ScoringSettings.of(settings)
         self._goal_alone = False
-        self._turns = [self._of_turn(place) for place in range(len(task.turns or ()))]
         self._whole, self._min_score = self._of_whole()
+        self._turns = [self._of_turn(place) for place in range(len(task.turns or ()))]
         scored = any(not part.only_gates or part.forbids_tools for part in self.parts)
         if not self.parts or (self._min_score and not scored):
             message = "minScore is set and nothing is scored; give an evaluator, or say what is expected"
@@ -62,7 +62,8 @@ class ConversationScoring(TaskScoring):
         if turn.expects_nothing:
             return None
         with _naming(self.task, f"turns[{place}]"):
-            return TaskScoring(_with_short_expectation(self.task.of_turn(turn), self.settings), self.settings)
+            asked = _with_short_expectation(self.task.of_turn(turn), self.settings)
+            return TaskScoring(asked, self.settings, score_counts=bool(self._min_score))
 
     def _of_whole(self) -> tuple[TaskScoring | None, float | None]:
         """The scoring of the whole; and the least score of all parts together, where the whole has no score for the limit."""

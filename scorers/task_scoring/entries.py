@@ -99,6 +99,10 @@ class Need(NamedTuple):
         )
 
 
+NEEDS_VERDICT = Need(verdict=True)
+"""What matters of a set that stands alone."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
     """One entry of a set. `label` is how messages call it; `name` its dimension."""

@@ -11,7 +11,8 @@ from eval_skills.core.text import plural
 from eval_skills.scorers.judging.budget import questions_so_far
 from eval_skills.scorers.registry import asked_a_model, score_by
 from eval_skills.scorers.score import OpenValue, Score
-from eval_skills.scorers.task_scoring.entries import Found, Group, Need, PlacedScorer, Results, said_of
+from eval_skills.scorers.task_scoring.combining import Outcome
+from eval_skills.scorers.task_scoring.entries import NEEDS_VERDICT, Found, Group, Need, PlacedScorer, Results, said_of
 from eval_skills.scorers.task_scoring.set_reasons import score_of_set
 from eval_skills.scorers.tools.calls import nothing_to_judge
 
@@ -21,13 +22,13 @@ class EvaluatorSet:
     """The evaluators of a task, nested as they are written, as one scorer.
 
     Those that ask no model come first, all of them; a model is asked only where its verdict may still change that of the set.
-    With `in_order` every scorer is asked, in the order written. `score_decides`: the task has a `minScore`, so the value
-    decides, and it must be known, unless a required evaluator failed.
+    With `in_order` every scorer is asked, in the order written. `need` says what must be known of it: the verdict; or the value,
+    unless a required evaluator failed; or both, unless the verdict is that it fails.
     """
 
     group: Group
     in_order: bool = False
-    score_decides: bool = False
+    need: Need = NEEDS_VERDICT
     _judged: tuple[PlacedScorer, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -53,7 +54,7 @@ class EvaluatorSet:
         """A scorer whose model would never be asked; None where there is none."""
         if self.in_order:
             return None
-        needed = {each.place for each in self.group.needed(self._need, {})}
+        needed = {each.place for each in self.group.needed(self.need, {})}
         return next((each for each in self._judged if each.place not in needed), None)
 
     async def score(self, response: SkillResponse, *, in_thread: bool = False) -> Score:
@@ -77,21 +78,23 @@ class EvaluatorSet:
             return None
         return score_of_set(self.group, results, "a gate failed first")
 
-    @property
-    def _need(self) -> Need:
-        return Need(verdict=not self.score_decides, value=self.score_decides, gate=self.score_decides)
-
     def _is_settled(self, results: Results) -> bool:
         outcome = self.group.outcome(results)
-        if not self.score_decides:
-            return outcome.passed is not None
-        counted = self.group.outcome({place: found.as_it_counts() for place, found in results.items()})
-        return bool(outcome.gated) or (outcome.gated is False and counted.is_whole)
+        fails = self._fails(outcome)
+        if fails is not False or not self.need.value:
+            return fails is not None
+        return self.group.outcome({place: found.as_it_counts() for place, found in results.items()}).is_whole
+
+    def _fails(self, outcome: Outcome) -> bool | None:
+        """Whether it fails, whatever its value; None where that is unknown."""
+        if not self.need.verdict:
+            return outcome.gated
+        return None if outcome.passed is None else not outcome.passed
 
     def _open_value(self, results: Results) -> OpenValue | None:
-        """What the votes that panels did not get leave open, where the value decides and no required evaluator failed."""
+        """What the votes that panels did not get leave open, where the value counts and it does not fail in any case."""
         outcome = self.group.outcome(results)
-        if not self.score_decides or outcome.gated or outcome.is_whole:
+        if not self.need.value or self._fails(outcome) or outcome.is_whole:
             return None
         missing = self._short_of_votes(results)
         return OpenValue(outcome.low, outcome.high, _needed_verdict(missing, results))
@@ -100,7 +103,7 @@ class EvaluatorSet:
         first = self.scorers if self.in_order else [each for each in self.scorers if not each.models]
         results = {each.place: await _ask(each, response, in_thread) for each in first}
         while not self._is_settled(results):
-            if (following := next(self.group.needed(self._need, results), None)) is None:
+            if (following := next(self.group.needed(self.need, results), None)) is None:
                 break
             results[following.place] = await _ask(following, response, in_thread)
         return results
@@ -108,14 +111,14 @@ class EvaluatorSet:
     def _open(self, results: Results) -> ScorerError | JudgeError:
         """Why the verdict is open. That a judge failed comes first: it may be asked again."""
         scored = {place: found for place, found in results.items() if found.is_known}
-        missing = [each for each in self.group.needed(self._need, scored) if each.place in results]
+        missing = [each for each in self.group.needed(self.need, scored) if each.place in results]
         missing.sort(key=lambda each: not isinstance(results[each.place].error, JudgeError))
         return _needed_verdict(missing or self._short_of_votes(results), results)
 
     def _short_of_votes(self, results: Results) -> list[PlacedScorer]:
         """The panels that have a verdict, and lack votes that could decide that of the set."""
         others = {place: found for place, found in results.items() if found.open_value is None}
-        return [each for each in self.group.needed(self._need, others) if each.place in results]
+        return [each for each in self.group.needed(self.need, others) if each.place in results]
 
 
 def _needed_verdict(missing: Sequence[PlacedScorer], results: Results) -> ScorerError | JudgeError:

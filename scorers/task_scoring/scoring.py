@@ -48,7 +48,8 @@ class TaskScoring:
     """One task's evaluator, gates, dimensions and weights, checked when it is built; it judges any number of answers.
 
     `scorer` is the canonical name of the evaluator, ``set`` for several, or None for a task that has none. `settings` may be a
-    mapping, in camelCase or snake_case.
+    mapping, in camelCase or snake_case. `score_counts`: of an answer that passes the whole score must be known, since another
+    limit than the task's applies to it.
 
     That of a conversation is a `ConversationScoring`, which judges the turns of an answer, too.
 
@@ -58,11 +59,13 @@ class TaskScoring:
     """
 
     __slots__ = (
-        "_dimensions", "_evaluator", "_forbidden", "_hallucination", "_output_text", "_sequence_gate", "_thresholds", "_weights",
-        "scorer", "settings", "task",
+        "_dimensions", "_evaluator", "_forbidden", "_hallucination", "_output_text", "_score_counts", "_sequence_gate",
+        "_thresholds", "_weights", "scorer", "settings", "task",
     )  # fmt: skip
 
-    def __new__(cls, task: EvalTask, settings: ScoringSettings | Mapping[str, Any] | None = None) -> Self:
+    def __new__(
+        cls, task: EvalTask, settings: ScoringSettings | Mapping[str, Any] | None = None, *, score_counts: bool = False
+    ) -> Self:
         """The scoring of its kind."""
         if not task.is_conversation:
             return super().__new__(cls)
@@ -70,15 +73,18 @@ class TaskScoring:
 
         return cast(Self, object.__new__(ConversationScoring))
 
-    def __init__(self, task: EvalTask, settings: ScoringSettings | Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self, task: EvalTask, settings: ScoringSettings | Mapping[str, Any] | None = None, *, score_counts: bool = False
+    ) -> None:
         self.task, self.settings = task, ScoringSettings.of(settings)
+        self._score_counts = score_counts
         expected = task.expected or _NOTHING_EXPECTED
         self._thresholds = task.thresholds or _NO_THRESHOLDS
         place = ""
         if task.lacks_expectation:
             raise InputError("nothing is expected of it yet; review it: eval-skills benchmarks review", path=f"task {task.id!r}")
         try:
-            self.scorer, self._evaluator = evaluator_of(task, self.settings)
+            self.scorer, self._evaluator = evaluator_of(task, self.settings, score_counts=score_counts)
             place = "expected"
             self._forbidden = forbidden_of(expected)
             self._output_text = OutputText.of(expected.output)
@@ -125,7 +131,7 @@ class TaskScoring:
     def about(self, shown: Any, given: Any) -> TaskScoring:
         """The same scoring of an answer to another input: judges are shown `shown`, and claims are looked up in `given`."""
         asked = self.task.model_copy(update={"input_data": given if self.scorer == HALLUCINATION else shown})
-        other = TaskScoring(asked, self.settings)
+        other = TaskScoring(asked, self.settings, score_counts=self._score_counts)
         if self._hallucination is not None:
             other._hallucination = replace(self._hallucination, task=self.task.model_copy(update={"input_data": given}))
         return other

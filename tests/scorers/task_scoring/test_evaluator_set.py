@@ -14,7 +14,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from eval_skills.core.errors import InputError, JudgeError
-from eval_skills.core.models import EvalTask, Reason, SkillResponse, ToolCall, Verdict
+from eval_skills.core.models import EvalTask, Reason, SkillResponse, ToolCall, TurnResponse, Verdict
 from eval_skills.scorers import Score, ScoringSettings, TaskScoring, scorer
 from tests.scripted_model import Says, ScriptedModel, failure, verdict
 from tests.tables import each_row
@@ -79,6 +79,13 @@ def scoring(*evaluators: Any, settings: Any = None, **fields: Any) -> TaskScorin
 
 def judged(*evaluators: Any, output: Any = "42", settings: Any = None, **fields: Any) -> Verdict:
     return asyncio.run(scoring(*evaluators, settings=settings, **fields).verdict(SkillResponse(output=output)))
+
+
+def talked(*evaluators: Any, points: float, **fields: Any) -> Verdict:
+    """The verdict on a conversation of one turn, whose mean is limited."""
+    turns = [{"input": "hello", "evaluators": list(evaluators), **fields}]
+    task = EvalTask.model_validate({"id": "t", "turns": turns, "thresholds": {"minScore": points}})
+    return asyncio.run(TaskScoring(task).verdict(SkillResponse.of_turns([TurnResponse(output="42")])))
 
 
 def failing(found: Verdict) -> list[str]:
@@ -271,6 +278,14 @@ def test_a_min_score_needs_every_value() -> None:
     assert (asked, found.status, found.score) == (["f", "p"], "pass", 0.5)
 
 
+def test_a_min_score_of_a_conversation_needs_every_value_of_a_turn_that_passes() -> None:
+    found = talked(free(0.5, "f", passed=True), paid(0.9, "p"), combine="any", points=80)
+    assert (asked, found.status, found.score) == (["f", "p"], "pass", 0.9)
+    asked.clear()
+    assert (talked(free(0, "f"), paid(1, "p"), points=80).status, asked) == ("fail", ["f"])
+    assert talked(free(0.5, passed=True), free(None), combine="any", points=80).status == "error"
+
+
 def test_a_min_score_whose_value_is_open_is_an_error() -> None:
     found = judged(free(0), free(None), thresholds={"minScore": 40})
     assert (found.status, found.score) == ("error", None)
@@ -360,6 +375,8 @@ def test_free_first_knows_what_as_written_knows(evaluators: list[Any], rule: dic
 def test_free_first_gives_the_same_under_a_min_score(evaluators: list[Any], rule: dict[str, Any], least: int) -> None:
     given_ = {**rule, "thresholds": {"minScore": least}}
     frugal, full = (judged(*evaluators, **given_, costOrder=order) for order in ("free-first", "as-written"))
+    assert frugal.status == full.status
+    frugal, full = (talked(*evaluators, **rule, points=least, costOrder=order) for order in ("free-first", "as-written"))
     assert frugal.status == full.status
 
 
