@@ -40,7 +40,7 @@ def main() -> None:
     request = json.loads(sys.stdin.readline())
     sys.addaudithook(FolderGuard(Path.cwd()).check)
     try:
-        answer = json.dumps({"result": _result(request)})
+        answer = json.dumps({"result": _result(request)}, default=_plain)
     except BaseException as error:  # noqa: BLE001 - an exception of the scorer, even SystemExit, is its answer
         answer = json.dumps({"error": f"{type(error).__name__}: {error}"[:2000]})
     answers.write(answer + "\n")
@@ -95,6 +95,18 @@ def _returned(request: dict[str, Any]) -> Any:
     function = runpy.run_path(file, run_name=Path(file).stem)[request["function"]]
     result = function(request["output"], request["expected"], request["task"])
     return asyncio.run(_awaited(result)) if inspect.isawaitable(result) else result
+
+
+def _plain(value: Any) -> Any:
+    """A truth value or a number of NumPy as Python's.
+
+    Raises:
+        TypeError: it is something else.
+    """
+    if type(value).__module__ == "numpy" and getattr(value, "ndim", None) == 0:
+        return value.item()
+    kind = type(value).__name__
+    raise TypeError(f"its answer holds a {kind}; return a number from 0 to 1, true, false or {{score, passed, reason}}")
 
 
 async def _awaited(result: Any) -> Any:

@@ -43,6 +43,8 @@ async def verdict(folder: Path, source: str, output: Any = "Bern", **options: An
         pytest.param("return 0.25", "fail", 0.25, id="number"),
         pytest.param("return {'score': 0.8, 'passed': True, 'reason': 'near'}", "pass", 0.8, id="object"),
         pytest.param("return task['inputData']['q'] == 1 and task['expectedOutput']['value'] == 'Bern'", "pass", 1.0, id="task"),
+        pytest.param("import numpy; return numpy.mean([1, 2]) > 1", "pass", 1.0, id="truth-value-of-numpy"),
+        pytest.param("import numpy; return {'score': numpy.float32(0.25)}", "fail", 0.25, id="number-of-numpy"),
         pytest.param("print('{\"result\": 0}'); return 1", "pass", 1.0, id="printing-is-no-answer"),
     ],
 )
@@ -77,7 +79,7 @@ async def test_a_named_and_asynchronous_function_with_a_neighbour_module(tmp_pat
         pytest.param("return float('nan')", "nan", id="p06-nan"),
         pytest.param("return None", "returned None", id="returns-nothing"),
         pytest.param("return {'points': 1}", "unknown key 'points'", id="unknown-key"),
-        pytest.param("return {1, 2}", "not JSON serializable", id="no-json"),
+        pytest.param("return {1, 2}", "its answer holds a set; return a number from 0 to 1", id="no-json"),
         pytest.param("return {'score': 1, 'reason': 'x' * 2_000_000}", "more than 1000000 bytes", id="too-long"),
     ],
 )
