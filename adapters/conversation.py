@@ -5,9 +5,11 @@ from __future__ import annotations
 import uuid
 from collections import deque
 from copy import deepcopy
+from itertools import takewhile
 from typing import Any
 
 from eval_skills.adapters.answer.envelope import write_json
+from eval_skills.core.messages.roles import inner_message, role_in
 from eval_skills.core.models import SkillResponse
 
 MAX_HISTORY_BYTES = 5_000_000
@@ -67,6 +69,18 @@ class Conversation:
 
 
 def without_repeats(said: list[dict[str, Any]], before: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The messages of a turn that are new, where they begin with all those that the turn before came with; else all of them."""
-    known = len(before)
-    return said[known:] if 0 < known < len(said) and said[:known] == before else said
+    """The messages of a turn that are new, where they begin with all those that the turn before came with; else all of them.
+
+    The instructions at the beginning may be others than before, as those that say what time it is: they are new then.
+    """
+    told, told_before = _instructions(said), _instructions(before)
+    past = before[len(told_before) :]
+    known = len(told) + len(past)
+    if not past or len(said) <= known or said[len(told) : known] != past:
+        return said
+    return [*(told if told != told_before else ()), *said[known:]]
+
+
+def _instructions(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The system's or developer's messages at the beginning."""
+    return list(takewhile(lambda message: role_in(inner_message(message)) in ("system", "developer"), messages))

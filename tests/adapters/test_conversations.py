@@ -346,6 +346,23 @@ def test_messages_that_are_repeated_belong_to_the_turn_in_which_they_came() -> N
     assert conversation.own(SkillResponse(messages=said)).messages == said, "the same again is a turn of its own"
 
 
+@pytest.mark.parametrize(
+    "told",
+    [
+        pytest.param(lambda clock: {"role": "system", "content": f"It is {clock}."}, id="openai"),
+        pytest.param(lambda clock: {"role": "developer", "content": f"It is {clock}."}, id="developer"),
+        pytest.param(lambda clock: {"type": "system", "data": {"content": f"It is {clock}."}}, id="langchain"),
+    ],
+)
+def test_messages_are_repeated_below_other_instructions_too(told: Callable[[str], dict[str, Any]]) -> None:
+    conversation = Conversation()
+    said = [{"role": "user", "content": str(number)} for number in range(4)]
+    assert conversation.own(SkillResponse(messages=[told("9"), *said[:2]])).messages == [told("9"), *said[:2]]
+    assert conversation.own(SkillResponse(messages=[told("10"), *said])).messages == [told("10"), *said[2:]], "they are new"
+    assert conversation.own(SkillResponse(messages=[told("10"), *said, *said])).messages == said
+    assert conversation.own(SkillResponse(messages=[told("10"), *said[1:]])).messages == [told("10"), *said[1:]]
+
+
 @pytest.mark.slow
 async def test_a_conversation_of_a_thousand_turns(python_skill: MakeSkill) -> None:
     async with open_adapter(python_skill("def run(value, conversation): return len(conversation['history'])")) as adapter:
