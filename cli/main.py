@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from eval_skills.cli.context import INTERRUPTED, READER_LEFT, TERMINATED, UNFINISHED, USAGE, begin, briefly, current, printable
 from eval_skills.cli.streams import print_everywhere
 from eval_skills.core.errors import EvalSkillsError, RunError, StoreWarning, UsageError, UserError
+from eval_skills.core.text import one_line
 
 if TYPE_CHECKING:
     from cyclopts.exceptions import UnknownCommandError, UnknownOptionError
@@ -35,6 +36,10 @@ _NEVER_BLANK = frozenset(
 
 REPEAT_S = 0.05
 """After how long a signal that was lost is sent again."""
+
+
+MOST_UNEXPECTED_CHARS = 1_000
+"""How much is said of an error that nobody foresaw: it may quote all of what was read or sent."""
 
 
 class Terminated(KeyboardInterrupt):
@@ -197,6 +202,6 @@ def _fail(error: BaseException, code: int, worded: Callable[[str], str] = str) -
         traceback.print_exception(error)
     text = printable(worded(" ".join(str(error).split()))) or "interrupted"
     if code != USAGE and not isinstance(error, EvalSkillsError | KeyboardInterrupt):
-        text = f"unexpected {type(error).__name__}: {text} (run with -v for the traceback)"
+        text = f"unexpected {type(error).__name__}: {one_line(text, MOST_UNEXPECTED_CHARS)} (run with -v for the traceback)"
     print(f"eval-skills: {text}", file=sys.stderr)
     return code

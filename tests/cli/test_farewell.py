@@ -12,6 +12,8 @@ from time import sleep
 import psutil
 import pytest
 
+from eval_skills.cli import app, main
+from eval_skills.cli.context import UNFINISHED
 from tests.warm_command import WarmCommand, WarmProcess
 
 CALL = """
@@ -137,3 +139,17 @@ def test_a_query_ends_without_a_word(tmp_path: Path) -> None:
     process = asked(tmp_path, "SELECT 1 AS one")
     assert process.communicate(timeout=180)[1] == b"1 row\n"
     assert process.returncode == 0
+
+
+def test_an_error_that_nobody_foresaw_is_a_line_that_can_be_read(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(_: object) -> int:
+        raise LookupError("the beginning\n" + "of all that was sent " * 100_000)
+
+    monkeypatch.setattr(app, "call_app", fails)
+    assert main.call(["history"]) == UNFINISHED
+    said = capsys.readouterr().err
+    assert said.startswith("eval-skills: unexpected LookupError: the beginning of all that was sent")
+    assert said.endswith("… (run with -v for the traceback)\n")
+    assert len(said) < main.MOST_UNEXPECTED_CHARS + 100
