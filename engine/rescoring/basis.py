@@ -21,7 +21,8 @@ from eval_skills.engine.definition.scoring import custom_files, judges_of, scori
 from eval_skills.engine.rescoring.request import ScoringOptions
 from eval_skills.scorers import TaskScoring
 
-_SETTINGS = ("evaluator", "weights", "tool_categories", "tool_names")
+SETTINGS = ("evaluator", "weights", "tool_categories", "tool_names")
+"""What of a request decides about scores, beside the tasks and the judging models."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,7 @@ def scoring_basis(options: ScoringOptions, then: EvaluateRequest) -> ScoringBasi
     digests = benchmark_digests(benchmark, folder) | scoring_digests(scorings)
     content = {
         "benchmark": digests["benchmark"],
-        "settings": request.model_dump(mode="json", include=set(_SETTINGS)),
+        "settings": request.model_dump(mode="json", include=set(SETTINGS)),
         "code": _code_digest(scorings, folder),
     }
     if judges_of(scorings) is not None:
@@ -68,7 +69,7 @@ def scoring_basis(options: ScoringOptions, then: EvaluateRequest) -> ScoringBasi
 
 
 def _request(options: ScoringOptions, then: EvaluateRequest) -> EvaluateRequest:
-    given = {name: getattr(options, name) for name in _SETTINGS if getattr(options, name) is not None}
+    given = {name: getattr(options, name) for name in SETTINGS if getattr(options, name) is not None}
     if options.benchmark is not None or options.tasks is not None:
         given["own_tests"] = False
         given |= {"benchmark": absolute_if_there(options.benchmark) or then.benchmark, "tasks": absolute_if_there(options.tasks)}

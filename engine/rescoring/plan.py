@@ -14,11 +14,11 @@ from eval_skills.core.models.result import ItemKey
 from eval_skills.core.store import Manifest, Store, derived_run_id, results_of, started_at
 from eval_skills.core.store.retention import pruned_words
 from eval_skills.core.store.scorings import counts
-from eval_skills.core.text import plural
+from eval_skills.core.text import excerpt, plural
 from eval_skills.engine.definition.benchmark import check_judges, digests_of_the_same
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.definition.scoring import judges_of
-from eval_skills.engine.rescoring.basis import ScoringBasis, scoring_basis
+from eval_skills.engine.rescoring.basis import SETTINGS, ScoringBasis, scoring_basis
 from eval_skills.engine.rescoring.request import RescoreRequest
 from eval_skills.engine.stored_runs.chosen_tasks import with_chosen_tasks
 from eval_skills.engine.stored_runs.continuation import continued_by, why_not_continued, worked_at
@@ -191,9 +191,22 @@ def _changes(manifest: Manifest | None, results: Sequence[ItemResult], basis: Sc
             f"{plural(len(changed), 'task')} changed since run {of} ({_named(changed)}): the answers are scored by what is "
             "expected today; where the input changed, they answer another question"
         )
+    asked_then = recorded_request(manifest)
+    remarks += _other_settings(asked_then, basis, of)
     if not any(_asked_a_model(result) for result in results):
         return remarks
-    return [*remarks, *_other_judge(recorded_request(manifest), basis, of)]
+    return [*remarks, *_other_judge(asked_then, basis, of)]
+
+
+def _other_settings(then: EvaluateRequest | None, basis: ScoringBasis, of: str) -> list[str]:
+    """A remark where what else decides about scores is not what it was then, as weights that the configuration has changed."""
+    if then is None:
+        return []
+    before, today = (
+        each.model_dump(mode="json", by_alias=True, exclude_none=True, include=set(SETTINGS)) for each in (then, basis.request)
+    )
+    shown = [f"{name} {excerpt(old)} then, {excerpt(today[name])} now" for name, old in before.items() if old != today[name]]
+    return [f"run {of} was scored with other settings: {'; '.join(shown)}"] if shown else []
 
 
 def _asked_a_model(result: ItemResult) -> bool:

@@ -55,6 +55,16 @@ def test_p10_a_mended_expectation_changes_the_verdict_and_nothing_else(
     assert {each.origin for each in after.values()} == {"rescore"}
 
 
+def test_other_settings_than_then_are_told(store: Store, landed_run: LandedRun) -> None:
+    of = landed_run({"x": "right"})
+    assert again(of, store).remarks == []
+    weighted = again(of, store, weights={"toolAccuracy": 0.9}, tool_names="normalised")
+    assert weighted.remarks == [
+        f'run {of} was scored with other settings: weights {{}} then, {{"toolAccuracy": 0.9}} now; '
+        'toolNames "exact" then, "normalised" now'
+    ]
+
+
 def test_it_lands_at_the_original_s_moment_and_says_where_it_comes_from(
     store: Store, landed_run: LandedRun, write_expectations: WriteExpectations
 ) -> None:
