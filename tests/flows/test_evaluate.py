@@ -9,7 +9,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 
 from eval_skills.core.errors import InputError, RunError, UsageError
@@ -22,6 +21,7 @@ from eval_skills.engine.evaluation.observer import NullObserver, observed_runs
 from eval_skills.engine.evaluation.plan import Item
 from eval_skills.engine.evaluation.summary import RunSummary
 from eval_skills.flows import evaluate
+from tests.flows.hanging_api import hang_when_told
 from tests.otlp_receiver import Receiver
 
 Ask = Callable[..., Any]
@@ -274,15 +274,7 @@ def test_a_prefect_api_that_hangs_does_not_hold_up_the_items_for_their_progress(
     tmp_path: Path, skill: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     module = import_module("eval_skills.flows.evaluate")  # of the package, the name is the flow
-    handle, waits = httpx.HTTPTransport.handle_request, list[float]()
-
-    def hangs(transport: httpx.HTTPTransport, request: httpx.Request) -> httpx.Response:
-        if b"eval-skills-progress" not in request.content:
-            return handle(transport, request)
-        waits.append(request.extensions["timeout"]["read"])
-        raise httpx.ReadTimeout("", request=request)
-
-    monkeypatch.setattr(httpx.HTTPTransport, "handle_request", hangs)
+    waits = hang_when_told(b"eval-skills-progress", monkeypatch)
     monkeypatch.setattr(module, "PROGRESS_AFTER_S", 0.0)
     summary = run(tmp_path, skill, tasks=tasks_file(tmp_path, *(f"ok-{number}" for number in range(8))), concurrency=1)
     assert summary.finished == 8

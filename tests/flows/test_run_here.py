@@ -13,6 +13,7 @@ from prefect.settings import PREFECT_FLOWS_HEARTBEAT_FREQUENCY, get_current_sett
 
 from eval_skills.flows import run_here
 from eval_skills.tasks.runner import INTERRUPTED_TIMEOUT_S, EventLoopTaskRunner
+from tests.flows.hanging_api import hang_when_told
 
 
 def test_the_heartbeat_is_off_inside_and_as_before_outside() -> None:
@@ -44,19 +45,11 @@ def test_a_sigterm_that_prefect_could_not_report_is_that_of_the_program() -> Non
 
 @pytest.mark.usefixtures("prefect_url")
 def test_an_interrupted_flow_is_told_of_twice_and_briefly_and_the_next_as_ever(monkeypatch: pytest.MonkeyPatch) -> None:
-    handle, waits = httpx.HTTPTransport.handle_request, list[float]()
-
-    def hangs(transport: httpx.HTTPTransport, request: httpx.Request) -> httpx.Response:
-        if b"CRASHED" not in request.content:
-            return handle(transport, request)
-        waits.append(request.extensions["timeout"]["read"])
-        raise httpx.ReadTimeout("", request=request)
-
     @prefect_flow(task_runner=EventLoopTaskRunner())
     def interrupts(given: int) -> NoReturn:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(httpx.HTTPTransport, "handle_request", hangs)
+    waits = hang_when_told(b"CRASHED", monkeypatch)
     before = get_current_settings().model_dump()
     with pytest.raises(KeyboardInterrupt):
         run_here(interrupts, 7)
