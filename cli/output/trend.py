@@ -9,7 +9,7 @@ from eval_skills.cli.context import current, print_json, printable
 from eval_skills.cli.output.tables import Column, print_table
 from eval_skills.core.store import Store
 from eval_skills.core.text import plural
-from eval_skills.core.trend.trend import Trend, TrendPoint, lines, nothing
+from eval_skills.core.trend.trend import Trend, TrendPoint, lines, nothing_found
 from eval_skills.reporting import numbers
 from eval_skills.reporting.trend.series import BOUNDED, shown, value_text
 from eval_skills.reporting.trend.steps import SIGNS, SILENT, Steps, change_json, run_json, unknown_json
@@ -51,7 +51,7 @@ def show_every(store: Store, found: Mapping[str, Trend], metric: str) -> None:
     elif listed:
         print_table(columns, rows)
     else:
-        current().say(f"{nothing(metric)} in this time")
+        current().say(f"{nothing_found(metric)} in this time")
 
 
 def _runs(points: Sequence[TrendPoint]) -> int:

@@ -23,7 +23,7 @@ def refusal_of(error: BaseException) -> RunError | None:
 
     for each in causes_of(error):
         if isinstance(each, PrefectHTTPStatusError) and each.response.status_code in REFUSALS:
-            return RunError(f"the Prefect API refused a request ({_reason(each.response)}); {_next()}")
+            return RunError(f"the Prefect API refused a request ({_reason(each.response)}); {_next_step()}")
     return None
 
 
@@ -44,7 +44,7 @@ def _reason(answer: httpx.Response) -> str:
     return status if first is None else f"{status}, {excerpt(first)}"
 
 
-def _next() -> str:
+def _next_step() -> str:
     server = server_checks()[0]
     if server.remedy:
         return f"{server.found}: {server.remedy}"

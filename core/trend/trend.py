@@ -134,10 +134,10 @@ class Reported:
             why = "there are runs of it from traces, or later work on other runs, which are in no trend"
             return UsageError(f"no report of {skill!r} for a trend in the store {self.path}: {why}; history --all shows them")
         known = sorted({skill_key_of(row) for row in rows})
-        return _unknown("skill", skill, known, f"{nothing(metric)} of {skill!r} in the store {self.path}")
+        return _unknown("skill", skill, known, f"{nothing_found(metric)} of {skill!r} in the store {self.path}")
 
 
-def nothing(metric: str) -> str:
+def nothing_found(metric: str) -> str:
     """What there is none of where a trend of this metric is empty: few reports are of an experiment, which has an effect."""
     return "no measured effect" if metric == "effect" else "no report"
 
