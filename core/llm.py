@@ -5,7 +5,6 @@ Models judge (`scorers.judging`), and one is the mind of our own agent (`adapter
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import os
 import re
@@ -63,12 +62,13 @@ def load_with_openai() -> Any:
 async def close_clients() -> None:
     """Close the connections of the running event loop; to be called before it ends.
 
-    The client library keeps them by the number of the loop, and a later loop may get the same number.
+    The client library keeps some 200 of them, for ten minutes, under keys that end with what stands for their loop: its id in
+    earlier versions, which a later loop may have again, a number of its own in later ones.
     """
     if "litellm" not in sys.modules:
         return
-    clients = load().in_memory_llm_clients_cache.cache_dict
-    here = f"-{id(asyncio.get_running_loop())}"
+    kept = load().in_memory_llm_clients_cache
+    clients, here = kept.cache_dict, kept.update_cache_key_with_event_loop("")
     for key in [key for key in clients if str(key).endswith(here)]:
         client = clients.pop(key)
         if (close := getattr(client, "close", None)) is not None and isawaitable(closing := close()):

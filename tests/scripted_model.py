@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
 
+import psutil
+
 WAIT_S = 60.0
 """Ends a hang; no test waits so long."""
 
@@ -102,6 +104,11 @@ class ScriptedModel:
     def url(self) -> str:
         """As `llm.apiBase` has it."""
         return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
+
+    def connections(self) -> int:
+        """How many this process has open to it."""
+        port = self._server.server_address[1]
+        return sum(bool(each.raddr) and each.raddr.port == port for each in psutil.Process().net_connections("tcp"))
 
     def forget(self) -> None:
         """An empty script, and no requests."""

@@ -4,12 +4,13 @@ test wrote down.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from eval_skills.core.llm import close_clients
 from eval_skills.scorers import ScoringSettings, registry
 from tests.scripted_model import ScriptedModel
 
@@ -23,13 +24,14 @@ def one_server() -> Iterator[ScriptedModel]:
 
 
 @pytest.fixture
-def model(one_server: ScriptedModel, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> ScriptedModel:
+async def model(one_server: ScriptedModel, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> AsyncIterator[ScriptedModel]:
     """The server with an empty script; verdicts are cached in the test's own folder, and no key is set."""
     for name in ("OPENAI_API_KEY", "OPENAI_API_BASE", "OPENAI_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     one_server.forget()
-    return one_server
+    yield one_server
+    await close_clients()
 
 
 @pytest.fixture

@@ -16,7 +16,6 @@ import pytest
 from eval_skills.core.errors import InputError, RunError, UsageError, UserError
 from eval_skills.core.judging.pairs import Preference
 from eval_skills.core.judging.preferences import win_rates
-from eval_skills.core.llm import load
 from eval_skills.core.store import Store, prune_items
 from eval_skills.engine.comparison.compare import AnswerComparison
 from eval_skills.engine.comparison.pairs import ComparisonPlan, plan_comparison
@@ -296,14 +295,16 @@ def test_a_comparison_that_cannot_begin_leaves_no_connection(landed_run: LandedR
     model.otherwise = failure(401, "bad key")
     made = plan(landed_run({"t": "right"}), landed_run({"t": "wrong"}), noJudgeCheck=False)
 
-    async def open_clients() -> list[str]:
+    before = model.connections()
+
+    async def open_connections() -> int:
         with pytest.raises(UsageError, match="nothing was compared"):
             async with AnswerComparison(made):
                 raise AssertionError("it was let in")
-        here = f"-{id(asyncio.get_running_loop())}"
-        return [key for key in load().in_memory_llm_clients_cache.cache_dict if str(key).endswith(here)]
+        return model.connections()
 
-    assert asyncio.run(open_clients()) == []
+    assert (len(model.asked), asyncio.run(open_connections())) == (0, before)
+    assert model.asked
 
 
 def test_where_no_pair_has_a_verdict_nothing_lands(landed_run: LandedRun, plan: Plan, model: ScriptedModel) -> None:

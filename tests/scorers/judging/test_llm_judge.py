@@ -322,8 +322,10 @@ async def test_secrets_of_the_run_are_not_shown_to_the_model(model: ScriptedMode
 def test_the_synchronous_door_judges_too_and_leaves_nothing_open(model: ScriptedModel, settings: Settings) -> None:
     from eval_skills.scorers import score_response_sync
 
+    before = model.connections()
     for _ in range(3):  # a loop of its own each time, which may have the number of one before
         assert score_response_sync(task(), SkillResponse(output="42"), settings(no_judge_cache=True)).status == "pass"
+        assert model.connections() == before
     assert len(model.asked) == 3
 
 
