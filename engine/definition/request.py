@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -22,6 +22,8 @@ from eval_skills.core.models import AdapterType, Model
 from eval_skills.core.models.base import Rate, fields_by_key
 from eval_skills.core.redaction import Redaction
 from eval_skills.core.store import Store
+from eval_skills.core.store.digests import DIGESTS_FILE
+from eval_skills.core.store.layout import Layout
 
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
@@ -173,7 +175,7 @@ def check_writable(request: FlowOptions) -> None:
     """
     store = Store(request.store)
     layout = store.layout
-    check_folder(layout.root, "--store", "results")
+    check_store(layout, "results", "runs", "items", "reports")
     check_folder(Path(request.output_dir), "--output-dir", "reports")
     if layout.sqlite is not None:
         check_file(layout.sqlite, "--store", "results")
@@ -197,6 +199,26 @@ def _check_replaced(file: Path) -> None:
         raise UsageError(f"--record {file}: this file exists and is not a recording; name another file, or move it") from None
 
 
+def check_store(layout: Layout, what: str, *tables: str) -> None:
+    """Refuse a store to which `what` cannot be added today, in `tables`, its folders. What another user began there may be closed
+    to this one while the store itself is open, and the run would be found out when it has been paid for.
+
+    Raises:
+        UsageError: something in it cannot be written to.
+    """
+    check_folder(layout.root, "--store", what)
+    today = f"date={datetime.now(UTC).date().isoformat()}"
+    for written in (*(f"{table}/{today}" for table in tables), DIGESTS_FILE):
+        place = _nearest(layout.root / written)
+        try:
+            _open_to_write(place)
+        except OSError as error:
+            raise UsageError(
+                f"--store {layout.root}: {what} cannot be written to {place}: {error.strerror}; "
+                "let this user write there (chmod), or name another folder"
+            ) from None
+
+
 def check_folder(folder: Path, option: str, what: str) -> None:
     """Refuse a `folder` in which `what` cannot be written; it need not exist.
 
@@ -207,11 +229,20 @@ def check_folder(folder: Path, option: str, what: str) -> None:
         UsageError: it cannot be written to; the message has the reason.
     """
     try:
-        there = next(place for place in (folder, *folder.absolute().parents) if place.exists())
-        with TemporaryFile(dir=there):
-            pass
+        _open_to_write(_nearest(folder))
     except OSError as error:
         raise UsageError(f"{option} {folder}: {what} cannot be written here: {error.strerror}; name another folder") from None
+
+
+def _nearest(folder: Path) -> Path:
+    """The folder, or the nearest above it that exists."""
+    return next(place for place in (folder, *folder.absolute().parents) if place.exists())
+
+
+def _open_to_write(place: Path) -> None:
+    """Open a temporary file in a folder, or the digests of a store to append to them. Raises OSError."""
+    with place.open("ab") if place.name == DIGESTS_FILE else TemporaryFile(dir=place):
+        pass
 
 
 def check_file(file: Path, option: str, what: str) -> None:

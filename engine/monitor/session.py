@@ -16,7 +16,7 @@ from eval_skills.core.redaction import Redaction
 from eval_skills.core.store import Store, land_rows, new_run_id
 from eval_skills.core.store.files import RunLock
 from eval_skills.engine.definition.benchmark import check_judges
-from eval_skills.engine.definition.request import check_folder
+from eval_skills.engine.definition.request import check_store
 from eval_skills.engine.definition.scoring import judges_of
 from eval_skills.engine.judging.outcome import failed_judging, refuse_half_judged, spending_lines
 from eval_skills.engine.judging.preflight import check_judges_ready
@@ -72,7 +72,7 @@ class MonitorSession:
         check_log(Path(request.log))
         self.request, self.task = request, MonitorTask.of(request)
         self.store = Store(request.store)
-        check_folder(self.store.layout.root, "--store", "samples")
+        check_store(self.store.layout, "samples", "monitors", "samples")
         check_judges(self.task.scorings)
         self.monitor_id, self.run_id = monitor_id(request, self.task), new_run_id()
         self._file = state_file(self.store, self.monitor_id)

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import tempfile
+from collections.abc import Iterator
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,8 +16,9 @@ from pydantic import ValidationError
 
 from eval_skills import flows
 from eval_skills.core.config.options import FlowOptions
+from eval_skills.core.errors import UsageError
 from eval_skills.core.models import Weights
-from eval_skills.engine.definition.request import EvaluateRequest, PipelineRequest
+from eval_skills.engine.definition.request import EvaluateRequest, PipelineRequest, check_writable
 from tests.tables import each_row
 
 REQUESTS = [
@@ -98,3 +103,34 @@ def test_the_evaluation_inside_a_pipeline_writes_no_reports_and_says_only_what_w
     inner = PipelineRequest(runs=5, format=["json"], min_completion=0.5).evaluation(["skill"])
     assert (inner.runs, inner.format, inner.skills) == (5, [], ["skill"])
     assert inner.model_fields_set == {"runs", "format", "skills"}
+
+
+NOBODY = 65534
+
+
+@pytest.fixture
+def as_nobody() -> Iterator[Path]:
+    """A folder in which a user who is not root is about to write."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o777)
+        was = os.geteuid()
+        if was == 0:
+            os.seteuid(NOBODY)
+        try:
+            yield Path(folder)
+        finally:
+            os.seteuid(was)
+
+
+@pytest.mark.parametrize("closed", ["runs", "items", "items/date={today}", "reports/date={today}", "digests.jsonl"])
+def test_what_somebody_else_closed_in_an_open_store_is_refused_before_the_run(as_nobody: Path, closed: str) -> None:
+    store = as_nobody / "store"
+    request = EvaluateRequest(store=str(store), output_dir=str(as_nobody / "reports"))
+    place = store / closed.format(today=datetime.now(UTC).date().isoformat())
+    place.parent.mkdir(parents=True)
+    place.touch(0o444) if place.suffix else place.mkdir(0o555)
+    with pytest.raises(UsageError, match=f"^--store {store}: results cannot be written to {place}: Permission denied; let this"):
+        check_writable(request)
+    place.chmod(0o755)
+    check_writable(request)
+    assert [each.name for each in place.rglob("*")] == []
