@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any, ClassVar
+from typing import Any
 
 from pydantic import Field, model_validator
 
@@ -69,7 +69,7 @@ class UserReply(Reply):
 class UserQuestion(Question[UserReply]):
     """What the user says next. Unlike a judge's material, the conversation is answered, and still holds no instruction."""
 
-    wanted: ClassVar[str] = "message"
+    wanted: str = "message"
 
     def messages(self, nonce: str) -> list[Message]:
         """The prompt."""

@@ -122,4 +122,5 @@ def _question(skill: Skill, rounds: _Rounds, wanted: int) -> Question[Proposals]
         materials=tuple(materials),
         reply=Proposals,
         max_tokens=4_000,
+        wanted="list of inputs",
     )

@@ -168,6 +168,7 @@ async def rewrite(judge: Judge, skill: AgentSkill, tried: Sequence[Candidate]) -
         ),
         reply=Rewritten,
         max_tokens=2_000,
+        wanted="description",
     )
     ruling = await judge.ask(question, vote=len(tried))
     return ruling.reply.description

@@ -103,8 +103,9 @@ def extraction(answer: str, asked: Any) -> Question[Statements]:
     """What does the answer claim? `asked` is what it answers."""
     materials = (Material.of("task", asked), Material.of("answer", answer))
     return Question(
-        role=_EXTRACTING, version=VERSION, instructions=_LISTING, materials=materials, reply=Statements, max_tokens=6_000
-    )
+        role=_EXTRACTING, version=VERSION, instructions=_LISTING, materials=materials, reply=Statements, max_tokens=6_000,
+        wanted="list of claims",
+    )  # fmt: skip
 
 
 def verification(claims: Sequence[str], sources: Sequence[Material]) -> Question[Lookups]:

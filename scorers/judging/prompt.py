@@ -8,7 +8,7 @@ import json
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import EvalTask
@@ -65,7 +65,8 @@ class Question(Generic[R]):
     `role` says who the model is and how it judges, `version` is the version of that text; `instructions` come from the benchmark
     (criteria, a prompt). Both are trusted and stand outside the markers; everything that a skill or its tools returned belongs
     into `materials`. The reply is an object of the class `reply`, whose first field should be the reasoning. `max_tokens` bounds
-    the reply, `limit` the characters shown of each material.
+    the reply, `limit` the characters shown of each material; `wanted` is what the reply holds, in the message about one that
+    cannot be read.
     """
 
     role: str
@@ -75,9 +76,7 @@ class Question(Generic[R]):
     reply: type[R]
     max_tokens: int = 1_500
     limit: int = MATERIAL_CHARS
-
-    wanted: ClassVar[str] = "verdict"
-    """What the reply holds, in the message about one that cannot be read."""
+    wanted: str = "verdict"
 
     def redacted(self, redact: Callable[[str], str]) -> Question[R]:
         """The same question with its materials as `redact` leaves them."""

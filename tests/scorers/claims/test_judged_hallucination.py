@@ -149,6 +149,12 @@ async def test_p87_p88_a_reply_that_does_not_settle_every_claim_is_an_error_neve
     assert len(model.asked) == 4
 
 
+async def test_claims_that_cannot_be_read_are_no_verdict_that_cannot(model: ScriptedModel, settings: Settings) -> None:
+    model.otherwise = Says("They all hold.")
+    verdict = await judged(settings())
+    assert "gave no readable list of claims in 3 replies" in verdict.reasons[0].message
+
+
 async def test_p13_an_outage_is_an_error_never_a_score(model: ScriptedModel, settings: Settings) -> None:
     model.otherwise = failure(401, "bad key")
     verdict = await judged(settings(), evaluator={"type": "contains", "keywords": ["Oslo"]})
