@@ -155,9 +155,14 @@ def unjudged_remarks(counts: MonitorCounts) -> Iterator[str]:
 
 
 def left_remarks(reader: LogReader, records: RecordReader, figures: WindowFigures) -> Iterator[str]:
-    """Remarks on incomplete lines, named keys that no record has, and errors in the window."""
+    """Remarks on incomplete lines, named keys that no record has, unreadable timestamps, and errors in the window."""
     yield from (f"{place} is incomplete; it is left for the next call" for place in reader.waiting)
     for name, key in records.unseen.items() if reader.read else ():
         yield f"--field {LogFields.model_fields[name].alias}={key}: no record has this key"
+    if records.undated:
+        yield (
+            f"the timestamp of {plural(records.undated, 'record')} cannot be read, the first at {records.first_undated}: they "
+            "count, but not in the order of time; give ISO 8601 or a Unix time, or name another key: --field timestamp=KEY"
+        )
     if figures.errors:
         yield f"{figures.errors:,} of {figures.size:,} samples in the window are errors; they count as not passed"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -26,8 +27,11 @@ from eval_skills.core.text import nearest
 ABSENT = object()
 """The result of `value_at` where there is no such key; None is a value."""
 
-_MILLISECONDS = 1e11
-"""A Unix time beyond this counts milliseconds: in seconds it would be the year 5138."""
+_FINER = 1e11
+"""A Unix time beyond this counts milliseconds: in seconds it would be the year 5138. So it is with micro- and nanoseconds."""
+
+_UNIX_TEXT = re.compile(r"[0-9]{10}(?:\.[0-9]+)?|[0-9]{13}|[0-9]{16}|[0-9]{19}")
+"""A Unix time that is written as text: seconds, milli-, micro- or nanoseconds of the years 2001 to 2286."""
 
 USUAL = {
     "id": ("id", "interactionId", "interaction_id"),
@@ -72,7 +76,7 @@ class LogFields(Form):
         default=None, description="Why the model stopped [default: finishReason, stopReason; else that of the last message]"
     )
     timestamp: Text | None = Field(
-        default=None, description="When it was: ISO 8601, or a Unix time [default: timestamp, time, ts]"
+        default=None, description="When it was: ISO 8601, or a Unix time in s, ms, µs or ns [default: timestamp, time, ts]"
     )
     skill: Text | None = Field(default=None, description="Which skill or agent answered [default: skillId, agentId]")
 
@@ -106,7 +110,8 @@ class Interaction:
 class RecordReader:
     """Reads interactions from records, by the keys that `fields` names or the usual ones.
 
-    `unseen` are the named keys that no record has had so far. `lacking` says what expectation the log itself must provide; empty:
+    `unseen` are the named keys that no record has had so far. Of `undated` records the timestamp is unreadable; `first_undated`
+    says where the first of them stands, and what it has. `lacking` says what expectation the log itself must provide; empty:
     none.
     """
 
@@ -114,6 +119,7 @@ class RecordReader:
         self._lacking = lacking
         self._named: dict[str, str] = fields.model_dump(exclude_none=True)
         self.unseen = dict(self._named)
+        self.undated, self.first_undated = 0, ""
 
     def interaction(self, record: Any, source: str, place: str = "") -> Interaction:
         """The interaction in a record. `place` says where in the log it stands, which tells records without an id apart.
@@ -146,7 +152,7 @@ class RecordReader:
             expected=_expectation(found["expected"]) if found.get("expected") is not None else None,
             error=error,
             skill=None if found.get("skill") is None else plain(str(found["skill"])),
-            timestamp=moment_of(found.get("timestamp")),
+            timestamp=self._moment(found.get("timestamp"), source),
             source=source,
             has_id=has_id,
         )
@@ -161,6 +167,13 @@ class RecordReader:
                 self.unseen.pop(name, None)
                 return value
         return ABSENT
+
+    def _moment(self, value: Any, source: str) -> datetime | None:
+        moment = moment_of(value)
+        if moment is None and not _is_blank(value):
+            self.undated += 1
+            self.first_undated = self.first_undated or f"{source} ({kind_of(value)})"
+        return moment
 
     def _id_by_place(self, record: Mapping[str, Any], found: Mapping[str, Any], place: str) -> str:
         if "id" in self._named and "id" not in found:
@@ -270,17 +283,25 @@ def known(value: Any) -> Any:
 
 
 def moment_of(value: Any) -> datetime | None:
-    """A moment in UTC; None where the log's is unreadable. One without a time zone is taken as UTC."""
+    """A moment in UTC, from ISO 8601 or a Unix time in s, ms, µs or ns; None where the log's is unreadable. One without a time
+    zone is taken as UTC."""
     try:
         if isinstance(value, str):
-            value = datetime.fromisoformat(value.strip())
-        elif isinstance(value, int | float) and not isinstance(value, bool):
-            value = datetime.fromtimestamp(value / 1000 if abs(value) > _MILLISECONDS else value, UTC)
+            text = value.strip()
+            value = float(text) if _UNIX_TEXT.fullmatch(text) else datetime.fromisoformat(text)
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            value = datetime.fromtimestamp(_in_seconds(value), UTC)
         if not isinstance(value, datetime):
             return None
         return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
     except (ValueError, OverflowError, OSError):
         return None
+
+
+def _in_seconds(unix: float) -> float:
+    for _ in range(3):
+        unix = unix / 1000 if abs(unix) > _FINER else unix
+    return unix
 
 
 def plain(value: Any) -> Any:

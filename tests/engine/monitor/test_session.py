@@ -289,6 +289,14 @@ class TestBadRecords:
         summary, _ = monitor(log, store, fields=LogFields(latency_ms="took"))
         assert summary.remarks == ["--field latencyMs=took: no record has this key"]
 
+    def test_timestamps_that_cannot_be_read_are_told(self, log: Path, store: Store) -> None:
+        write(log, record(1, timestamp="2026/01/31 10:00"), record(2, timestamp=""), record(3, timestamp="yesterday"))
+        summary, _ = monitor(log, store)
+        assert summary.sampled == 3
+        assert [remark.partition(": ")[0] for remark in summary.remarks] == [
+            f'the timestamp of 2 records cannot be read, the first at {log}:1 ("2026/01/31 10:00")'
+        ]
+
     def test_p14_errors_of_the_skill_are_samples_that_did_not_pass(self, log: Path, store: Store) -> None:
         write(log, record(1), {"id": "i2", "error": "out of memory"})
         summary, _ = monitor(log, store, min_sample=2)
@@ -297,10 +305,13 @@ class TestBadRecords:
         assert "1 of 2 samples in the window are errors; they count as not passed" in summary.remarks
 
 
-def test_an_agent_that_fails_shows_beside_one_that_does_not_whatever_their_files_are_called(tmp_path: Path, store: Store) -> None:
+@pytest.mark.parametrize("unit", [pytest.param(1, id="seconds"), pytest.param(10**9, id="nanoseconds")])
+def test_an_agent_that_fails_shows_beside_one_that_does_not_whatever_their_files_are_called(
+    tmp_path: Path, store: Store, unit: int
+) -> None:
     (folder := tmp_path / "logs").mkdir()
     for name, output in {"a": "no", "b": "ok"}.items():
-        rows = (record(number, output, skillId=name, timestamp=1_800_000_000 + number) for number in range(300))
+        rows = (record(number, output, skillId=name, timestamp=(1_800_000_000 + number) * unit) for number in range(300))
         write(folder / f"{name}.jsonl", *rows)
     summary, _ = monitor(folder, store)
     assert (summary.status, summary.window.passed) == ("critical", 100)

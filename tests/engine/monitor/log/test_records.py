@@ -214,6 +214,11 @@ def test_what_is_no_interaction_says_why(record: Any, fields: dict[str, str], sa
     [
         pytest.param("2026-01-31T10:00:00", datetime(2026, 1, 31, 10, tzinfo=UTC), id="no-zone-is-utc"),
         pytest.param(1_769_853_600_000, datetime(2026, 1, 31, 10, tzinfo=UTC), id="milliseconds"),
+        pytest.param(1_769_853_600_000_000, datetime(2026, 1, 31, 10, tzinfo=UTC), id="microseconds"),
+        pytest.param(1_769_853_600_000_000_000, datetime(2026, 1, 31, 10, tzinfo=UTC), id="nanoseconds"),
+        pytest.param("1769853600.5", datetime(2026, 1, 31, 10, 0, 0, 500_000, tzinfo=UTC), id="seconds-as-text"),
+        pytest.param("1769853600000000000", datetime(2026, 1, 31, 10, tzinfo=UTC), id="nanoseconds-as-text"),
+        pytest.param("20260131", datetime(2026, 1, 31, tzinfo=UTC), id="a-day-without-dashes"),
         pytest.param(datetime(2026, 1, 31, 10), datetime(2026, 1, 31, 10, tzinfo=UTC), id="of-parquet"),
         pytest.param("yesterday", None, id="unreadable"),
         pytest.param(1e300, None, id="beyond-time"),
