@@ -59,13 +59,16 @@ class Case:
 
 
 def expectations_of(benchmark: Benchmark) -> Iterator[tuple[str, str, EvalTask]]:
-    """The id of each task, a name for the place, and the task; of a conversation each turn that expects something."""
+    """The id of each task, a name for the place, and the task; of a conversation the whole and each turn, where they expect
+    something."""
     for task in benchmark.tasks:
         if task.lacks_expectation:
             continue
         if task.turns is None:
             yield task.id, task.id, task
             continue
+        if not task.expects_nothing:
+            yield task.id, task.id, task.of_whole()
         for number, turn in enumerate(task.turns, 1):
             if not turn.expects_nothing:
                 yield task.id, f"{task.id}, turn {number}", task.of_turn(turn)

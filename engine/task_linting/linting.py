@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -27,8 +27,9 @@ from eval_skills.scorers import ScoringSettings
 _ONE_OF_THEM = "keep one of them"
 
 
-async def duplicates(tasks: Sequence[EvalTask], cases: Mapping[str, Case]) -> list[Finding]:
-    """A finding for each task that asks what an earlier one asks: an error where they accept only different answers."""
+async def duplicates(tasks: Sequence[EvalTask], cases: Mapping[str, Sequence[Case]]) -> list[Finding]:
+    """A finding for each task that asks what an earlier one asks: an error where they accept only different answers, of a
+    conversation in any turn. `cases` are those of each task, by its id."""
     first: dict[str, EvalTask] = {}
     found = []
     for task in tasks:
@@ -38,16 +39,22 @@ async def duplicates(tasks: Sequence[EvalTask], cases: Mapping[str, Case]) -> li
     return found
 
 
-async def _duplicate(task: EvalTask, earlier: EvalTask, cases: Mapping[str, Case]) -> Finding:
-    one, other = cases.get(task.id), cases.get(earlier.id)
-    try:
-        clash = one is not None and other is not None and await contradict(one, other)
-    except Unchecked:
-        clash = False
-    if clash:
-        message = f"asks what task {earlier.id!r} asks, and neither accepts the other's expected answer"
+async def _duplicate(task: EvalTask, earlier: EvalTask, cases: Mapping[str, Sequence[Case]]) -> Finding:
+    of_place = {case.place: case for case in cases.get(earlier.id, ())}
+    for case in cases.get(task.id, ()):
+        other = of_place.get(case.place)
+        if other is None or not await _clash(case, other):
+            continue
+        message = f"{case.place}asks what task {earlier.id!r} asks, and neither accepts the other's expected answer"
         return Finding("contradiction", "error", task.id, message, "find out which answer is right, and remove the other task")
     return Finding("duplicate-input", "warning", task.id, f"asks what task {earlier.id!r} asks", _ONE_OF_THEM)
+
+
+async def _clash(one: Case, other: Case) -> bool:
+    try:
+        return await contradict(one, other)
+    except Unchecked:
+        return False
 
 
 def near_duplicates(tasks: Sequence[EvalTask]) -> tuple[list[Finding], list[str]]:
@@ -116,11 +123,12 @@ class _Found:
 
 
 async def _of_expectations(benchmark: Benchmark, settings: ScoringSettings) -> _Found:
-    found, cases = _Found(), list[Case]()
+    found, cases, of_task = _Found(), list[Case](), defaultdict[str, list[Case]](list)
     for task_id, label, task in expectations_of(benchmark):
         try:
             case = case_of(task_id, label, task, settings)
             cases.append(case)
+            of_task[task_id].append(case)
             found.findings += await impossible(case)
         except Unchecked as reason:
             if str(reason) != NO_ANSWER_KNOWN:  # the rule itself is checked with trivial answers
@@ -129,7 +137,7 @@ async def _of_expectations(benchmark: Benchmark, settings: ScoringSettings) -> _
     shares, empty = await trivial_shares(cases)
     found.figures["trivialAnswers"] = {name: asdict(share) for name, share in shares.items()}
     found.findings += [*no_negative_cases(shares), *empty_answers(cases, empty), *leaked(cases)]
-    found.findings += await duplicates(benchmark.tasks, {case.task: case for case in cases if case.task == case.label})
+    found.findings += await duplicates(benchmark.tasks, of_task)
     return found
 
 

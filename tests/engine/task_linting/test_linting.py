@@ -32,6 +32,11 @@ def linted(tmp_path: Path, *tasks: dict[str, Any], store: Store | None = None, r
     return lint(str(path), store=store, runs=runs)
 
 
+def conversation(turn: str | None = None, whole: str | None = None) -> dict[str, Any]:
+    second = {"input": "And then?", **(value(turn) if turn else {})}
+    return {"turns": [{"input": "hi"}, second], **(value(whole) if whole else {})}
+
+
 def rules(found: Lint) -> list[tuple[str, str | None]]:
     """Without the note on power, which any small benchmark gets."""
     return [(each.rule, each.task) for each in found.findings if each.rule != "smallest-difference"]
@@ -59,6 +64,10 @@ def test_good_tasks_have_no_findings(tmp_path: Path) -> None:
             "duplicate-input",
             id="duplicate",
         ),
+        pytest.param([conversation(turn="a"), conversation(turn="b")], "contradiction", id="contradiction-in-a-turn"),
+        pytest.param([conversation(whole="a"), conversation(whole="b")], "contradiction", id="contradiction-of-conversations"),
+        pytest.param([conversation(turn="a"), conversation(turn="a")], "duplicate-input", id="duplicate-conversation"),
+        pytest.param([conversation(turn="a"), conversation(whole="b")], "duplicate-input", id="conversations-of-two-questions"),
         pytest.param(
             [{"inputData": CAPITAL, **value("Paris")}, {"inputData": {"q": "what is the capital of france"}, **value("Paris")}],
             "near-duplicate",
@@ -100,6 +109,9 @@ def test_tasks_that_expect_different_answers_are_meant_to_differ(tmp_path: Path)
         ),
         pytest.param(
             {"turns": [{"input": "hi", "expectedOutput": {"type": "regex", "patterns": ["y"], "value": "x"}}]}, id="turn"
+        ),
+        pytest.param(
+            {"turns": [{"input": "hi"}], "expectedOutput": {"type": "regex", "patterns": ["y"], "value": "x"}}, id="conversation"
         ),
     ],
 )
