@@ -60,9 +60,15 @@ class ArmFigures(Model):
         return self.loaded / self.known_loads if self.known_loads else None
 
     @property
+    def has_answers(self) -> bool:
+        """Whether the agent gave any answer that has a verdict."""
+        return self.items > self.missing_items + self.unanswered_items
+
+    @property
     def never_loaded(self) -> bool:
-        """Whether no item loaded an Agent Skill; not where that is unknown of one with an answer and a verdict."""
-        return self.known_loads > 0 and not self.loaded and not self.silent_items
+        """Whether no item loaded an Agent Skill; not where that is unknown of one with an answer and a verdict, and not where
+        there are no answers at all, as of an agent that could not be reached."""
+        return self.has_answers and self.known_loads > 0 and not self.loaded and not self.silent_items
 
 
 class ArmComparison(Model):

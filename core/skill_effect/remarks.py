@@ -72,7 +72,7 @@ def remarks_of(reports: Mapping[Arm, SkillCompletionReport], arms: Sequence[ArmF
 
 
 def _loads(arms: Sequence[ArmFigures]) -> Iterator[str]:
-    for each in arms:
+    for each in (arm for arm in arms if arm.has_answers):
         unknown = each.items - each.known_loads
         if each.arm == "with" and each.never_loaded:
             yield "the Agent Skill was never loaded where it was installed: a difference is not its content's"

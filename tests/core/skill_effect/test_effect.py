@@ -179,6 +179,15 @@ def test_turns_are_compared_where_both_arms_know_them() -> None:
     assert "steps" not in [row.metric for row in unknown.diff.rows]
 
 
+@pytest.mark.parametrize("kind", ["infra", "skill"])
+def test_a_skill_is_not_never_loaded_where_the_agent_answered_nothing(kind: str) -> None:
+    ours = report("with", every(3, "p"), NOT_LOADED)
+    found = effect(with_=broken(ours, kind=kind), without=report("without", every(3, "f"), NOT_LOADED))
+    assert not found.never_loaded
+    assert any("the agent answered no item of the arm with" in problem for problem in found.problems)
+    assert not any("loaded" in remark for remark in found.remarks)
+
+
 def test_a_skill_is_not_never_loaded_where_that_is_unknown_beside_an_outage() -> None:
     ours = broken(report("with", every(3, "p"), NOT_LOADED), "t00#1", kind="infra")
     items = [each.model_copy(update={"skills_loaded": UNKNOWN}) if each.task_id == "t01" else each for each in ours.task_results]

@@ -83,6 +83,8 @@ def test_what_judges_were_paid_stands_apart() -> None:
         pytest.param(1.0034, "× 1.003", id="hardly-more"),
         pytest.param(0.0004, "× 0.0004", id="next-to-nothing"),
         pytest.param(1.0 - 1e-12, "× 1.00", id="the-same-but-for-binary-fractions"),
+        pytest.param(0.00000123, "× 1.2e-06", id="a-millionth"),
+        pytest.param(2.5e17, "× 2.5e+17", id="a-mistaken-unit"),
         pytest.param(None, "no ratio to nothing", id="unknown"),
     ],
 )
