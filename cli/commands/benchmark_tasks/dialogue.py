@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from eval_skills.cli.context import current
 from eval_skills.cli.output.benchmark_tasks import show_decided, show_task
 from eval_skills.cli.running import interrupted
-from eval_skills.core.documents.loading import refuse_constant
+from eval_skills.core.documents.loading import finite_json, refuse_constant
 from eval_skills.core.errors import InputError, UsageError, UserError
 from eval_skills.core.text import readable_json
 
@@ -114,11 +114,14 @@ def _typed(prompt: str) -> str:
 
 
 def _value(written: str) -> Any:
-    """JSON where it is some, else the text as it is."""
+    """JSON where it is some, else the text as it is; InputError for what begins like JSON, where a slip is likelier."""
     try:
-        return json.loads(written, parse_constant=refuse_constant)
-    except (ValueError, RecursionError):
-        return written
+        return finite_json(written)
+    except (ValueError, RecursionError) as error:
+        if written[0] not in '{["':
+            return written
+        as_text = json.dumps(written, ensure_ascii=False)
+        raise InputError(f"it begins like JSON, and is not valid: {error}; to expect it as text, type {as_text}") from None
 
 
 def _task(text: str) -> Task:

@@ -127,6 +127,25 @@ def test_each_decision_is_saved_before_the_next_question(place: Any, begin: Call
 
 
 @pytest.mark.slow
+def test_half_an_object_is_not_expected_as_text(place: Any, begin: Callable[..., Terminal]) -> None:
+    place.write("d.json", drafts({}, KNOWN))
+    terminal = begin("d.json")
+    terminal.until(PROMPT)
+    terminal.type("x\n")
+    terminal.until("nothing): ")
+    terminal.type('{"total": 5\n')
+    shown = " ".join(terminal.until(PROMPT).split())
+    assert "not saved: it begins like JSON, and is not valid: " in shown
+    assert r'to expect it as text, type "{\"total\": 5"' in shown
+    assert reviewed(place) == []
+    terminal.type("x\n")
+    terminal.until("nothing): ")
+    terminal.type(r'"{\"total\": 5"' + "\n")
+    terminal.until(PROMPT)
+    assert tasks(place)["t0"]["expectedOutput"] == {"type": "exact_match", "value": '{"total": 5'}
+
+
+@pytest.mark.slow
 def test_a_review_goes_on_where_it_was_left(place: Any, begin: Callable[..., Terminal]) -> None:
     place.write("d.json", drafts(KNOWN, KNOWN))
     first = begin("d.json")
