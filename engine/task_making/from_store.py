@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from eval_skills.core.config.judging import ScoringOptions
 from eval_skills.core.errors import UserError
 from eval_skills.core.fingerprint import canonical_json
 from eval_skills.core.models import Benchmark, EvalTask, Skill
@@ -28,6 +29,8 @@ from eval_skills.engine.task_making.schema_values import InputSchema
 if TYPE_CHECKING:
     import pandas as pd
 
+_DEFAULT = ScoringOptions.model_fields["evaluator"].default
+
 _COLUMNS = ["run_id", "benchmark_id", "task_id", "task_digest", "passed", "error_kind"]
 
 
@@ -35,8 +38,8 @@ def made_from_store(skill: Skill, store: Store, count: int, redaction: Redaction
     """At most `count` tasks that the skill (any version) was asked in runs or, as a monitor saw, in production.
 
     Those that failed come first, the most often failed at the front, then the others; each input once. A task of a run keeps what
-    its benchmark expected. A sample of a monitor has no expectation; one that was cut in the store, or that does not fit the
-    input schema, is left out and counted.
+    its benchmark expected, and names the evaluator that judged it there by default. A sample of a monitor has no expectation; one
+    that was cut in the store, or that does not fit the input schema, is left out and counted.
     """
     past = _Past(store, redaction)
     stored = [*past.of_runs(skill), *past.of_monitors(skill)]
@@ -51,12 +54,21 @@ def made_from_store(skill: Skill, store: Store, count: int, redaction: Redaction
     return Made(drafts[:count], remarks)
 
 
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What a run asked, as it reads today; `evaluator` judged what names none."""
+
+    benchmark: Benchmark
+    folder: Path | None
+    evaluator: str
+
+
 @dataclass(slots=True)
 class _Past:
     store: Store
     redaction: Redaction
     left_out: Counter[str] = field(default_factory=Counter)
-    benchmarks: dict[str, tuple[Benchmark, Path | None] | None] = field(default_factory=dict)
+    benchmarks: dict[str, _Asked | None] = field(default_factory=dict)
 
     def of_runs(self, skill: Skill) -> Iterator[tuple[float, TaskDraft]]:
         """The failures (counted) of each task that was asked, and the task; the same task of several runs once."""
@@ -69,24 +81,26 @@ class _Past:
                 yield len(failed), draft
 
     def _draft(self, run_id: str, task_id: str, digest: Any, failed: int, items: int) -> TaskDraft | None:
-        known = self._benchmark_of(run_id)
-        benchmark, folder = known or (None, None)
-        task = next((task for task in benchmark.tasks if task.id == task_id), None) if benchmark is not None else None
-        if task is None or benchmark is None or digest not in (task_digest(task, folder), task_digest(task, None)):
+        known = self._asked_by(run_id)
+        folder = known.folder if known is not None else None
+        task = next((task for task in known.benchmark.tasks if task.id == task_id), None) if known is not None else None
+        if task is None or known is None or digest not in (task_digest(task, folder), task_digest(task, None)):
             self.left_out["their benchmark is gone, or was changed since"] += 1
             return None
         if _names_files(task, folder):
             self.left_out["they name files of their benchmark"] += 1
             return None
         written = task.model_dump(mode="json", by_alias=True, exclude_unset=True)
+        for each in (written, *(written.get("turns") or ())):
+            _name_default(each, known.evaluator)
         data = {name: value for name, value in self.redaction.data(written).items() if name != "id"}
-        facts = mark("store", run=run_id, task=f"{benchmark.id}/{task_id}", failed=failed, items=items)
+        facts = mark("store", run=run_id, task=f"{known.benchmark.id}/{task_id}", failed=failed, items=items)
         data["metadata"] = {**data.get("metadata", {}), **facts}
         data["tags"] = list(dict.fromkeys(["generated", *data.get("tags", ())]))
         return TaskDraft("store", data if data.keys() & {"turns", "user"} else {"inputData": {}, **data})
 
-    def _benchmark_of(self, run_id: str) -> tuple[Benchmark, Path | None] | None:
-        """What the run asked, as it reads today; None where that is gone."""
+    def _asked_by(self, run_id: str) -> _Asked | None:
+        """What the run asked; None where that is gone."""
         request = recorded_request(self.store.find_manifest(run_id))
         if request is None:
             return None
@@ -94,7 +108,8 @@ class _Past:
         key = canonical_json(request.model_dump(mode="json", include=about))
         if key not in self.benchmarks:
             try:
-                self.benchmarks[key] = resolve_benchmark(request.model_copy(update={"allow_custom_code": True}))
+                found = resolve_benchmark(request.model_copy(update={"allow_custom_code": True}))
+                self.benchmarks[key] = _Asked(*found, request.evaluator)
             except UserError:
                 self.benchmarks[key] = None
         return self.benchmarks[key]
@@ -118,6 +133,14 @@ class _Past:
 def _sampled(row: pd.Series[Any], asked: Any, question: str) -> TaskDraft:
     facts = {"monitor": row["monitor_id"], "interaction": row["interaction_id"], "status": row["status"]}
     return draft_of("store", asked, excerpt(question, 80), ["production"], None, NO_RIGHT_ANSWER, **facts)
+
+
+def _name_default(written: dict[str, Any], evaluator: str) -> None:
+    """Let a task, or a turn, as it is written name the evaluator that judged it by default: a run of the drafts has another."""
+    expected = written.get("expectedOutput")
+    names_none = written.get("evaluator") is None and written.get("evaluators") is None
+    if expected is not None and expected.get("type") is None and names_none and evaluator != _DEFAULT:
+        written["expectedOutput"] = {**expected, "type": evaluator}
 
 
 def _names_files(task: EvalTask, folder: Path | None) -> bool:

@@ -159,13 +159,14 @@ def write_expectations(tmp_path: Path) -> Callable[..., str]:
 def landed_run(tmp_path: Path, make_request: MakeRequest, write_expectations: Callable[..., str]) -> LandedRun:
     """Lands a run of the skill without calling it: its answers by task, of which "right" is the right one.
 
-    Keyword arguments named like a task are fields of its result, others those of every result.
+    `evaluator` judges tasks that name none. Keyword arguments named like a task are fields of its result, others those of every
+    result.
     """
 
-    def landed(answers: dict[str, Any], *, at: datetime | None = None, **fields: Any) -> str:
+    def landed(answers: dict[str, Any], *, at: datetime | None = None, evaluator: str = "exact", **fields: Any) -> str:
         if not (tmp_path / "tasks.json").exists():
             write_expectations(**dict.fromkeys(answers, "right"))
-        plan = make_plan(make_request(tasks=str(tmp_path / "tasks.json"), at=at))
+        plan = make_plan(make_request(tasks=str(tmp_path / "tasks.json"), at=at, evaluator=evaluator))
         write_manifest(plan.store.run_folder(plan.run_id), manifest_of(plan))
         common = {name: value for name, value in fields.items() if name not in answers}
         with Journal(plan.store.journal_path(plan.run_id)) as journal:

@@ -124,6 +124,23 @@ def test_failures_of_runs_become_tasks_again_with_what_was_expected(landed_run: 
     assert (first.id, first.input_data, first.expected_value) == ("store-001", {"what": "twice"}, "right")
 
 
+@pytest.mark.slow
+def test_a_task_of_a_run_names_the_evaluator_that_judged_it_by_default(landed_run: Land, store: Store, tmp_path: Path) -> None:
+    own = {"inputData": {"what": "own"}, "expectedOutput": {"type": "gaia", "value": "right"}}
+    turns = [{"input": "hi"}, {"input": "bye", "expected": "right"}]
+    asked: dict[str, dict[str, Any]] = {
+        "by-default": {"inputData": {"what": "it"}, "expectedOutput": {"value": "right"}},
+        "own": own,
+        "talk": {"turns": turns},
+    }
+    (tmp_path / "tasks.json").write_text(json.dumps([{"id": name, **each} for name, each in asked.items()]), encoding="utf-8")
+    landed_run(dict.fromkeys(asked, "right"), evaluator="levenshtein")
+    drafts = made(store=store, sources=["store"]).benchmark.tasks
+    assert [task.evaluator_type for task in drafts if task.turns is None] == ["levenshtein", "gaia"]
+    [talk] = [task.turns for task in drafts if task.turns is not None]
+    assert [turn.evaluator_type for turn in talk] == [None, "levenshtein"]
+
+
 SAMPLE = {
     "monitor_id": "m", "monitor_run_id": "20261122T080000Z-0001", "sampled_at": datetime(2026, 11, 22, tzinfo=UTC),
     "output_preview": "?", "scorer": "exact_match", "origin": "monitor", "source": "log:1",
