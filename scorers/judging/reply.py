@@ -6,9 +6,9 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from functools import cache
 from itertools import islice
 from typing import Any, NamedTuple, NoReturn, TypeVar
+from weakref import WeakKeyDictionary
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -215,10 +215,14 @@ _ENFORCED = frozenset({"type", "properties", "items", "enum", "const", "anyOf", 
 """What strict modes know. Bounds of numbers are checked here when the reply is read; their description names them."""
 
 
-@cache
+_schemas: WeakKeyDictionary[type[Reply], dict[str, Any]] = WeakKeyDictionary()
+"""By class, for as long as that is there: a scorer makes a class of its own for its scale or choices, some 200 kB."""
+
+
 def reply_schema(reply: type[Reply]) -> dict[str, Any]:
     """The schema: every key required, no other allowed, in the order of the class. It is shared: do not change it."""
-    schema: dict[str, Any] = _strict(reply.model_json_schema())
+    if (schema := _schemas.get(reply)) is None:
+        schema = _schemas[reply] = _strict(reply.model_json_schema())
     return schema
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import json
 from time import process_time
+from weakref import ref
 
 import pytest
 from hypothesis import given
@@ -11,7 +13,7 @@ from hypothesis import strategies as st
 from pydantic import create_model
 
 from eval_skills.scorers.judging.grading import Grading
-from eval_skills.scorers.judging.reply import READ_CHARS, Reply, Unreadable, read_reply
+from eval_skills.scorers.judging.reply import READ_CHARS, Reply, Unreadable, read_reply, reply_schema
 from tests.tables import each_row
 
 GRADING = Grading.of()
@@ -183,3 +185,14 @@ def test_any_prose_after_it_makes_it_unreadable(after: str, value: float) -> Non
     text = json.dumps({"reasoning": "r", "score": value})
     with pytest.raises(Unreadable):
         score(f"{text}.{after.replace('<', '').replace('[', '')}")
+
+
+def test_what_a_scorer_asked_for_goes_with_it() -> None:
+    def asked_for() -> ref[type[Reply]]:
+        reply = Grading.of().reply
+        assert reply_schema(reply) is reply_schema(reply)
+        return ref(reply)
+
+    gone = asked_for()
+    gc.collect()
+    assert gone() is None, "each scorer makes a class: a program that scores in a loop would keep them all"
