@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from queue import Empty
 from time import monotonic
@@ -107,6 +108,21 @@ def send_what_is_queued(timeout_s: float) -> None:
                 _empty(service._queue)
                 if task is not None and loop is not None and not loop.is_closed():
                     loop.call_soon_threadsafe(task.cancel)
+        _let_go([service for service, _, _ in services])
+
+
+def _let_go(ended: Sequence[Any]) -> None:
+    """Let Prefect forget these services, which it keeps for their farewell at the exit of the interpreter, with all that the flow
+    knew in which they began: the tasks of its plan, too. A program that evaluates in a loop begins new ones each time.
+    """
+    from prefect._internal.concurrency.threads import get_global_loop
+
+    farewells: tuple[list[Any], ...] = (get_global_loop()._on_shutdown, getattr(threading, "_threading_atexits", []))
+    for calls in farewells:
+        for call in calls[:]:
+            what = call.func if isinstance(call, partial) else call.fn
+            if getattr(what, "__self__", None) in ended:
+                calls.remove(call)
 
 
 def _empty(queue: Any) -> None:

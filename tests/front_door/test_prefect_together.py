@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import os
 import random
@@ -19,6 +20,9 @@ import pytest
 
 import eval_skills as es
 from eval_skills.cli.prefect_server import api_server
+from eval_skills.cli.prefect_server.api_server import DRAIN_TIMEOUT_S
+from eval_skills.cli.prefect_server.loss import send_what_is_queued
+from eval_skills.core.models import EvalTask
 
 pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.usefixtures("known_server")]
 
@@ -63,6 +67,15 @@ def test_calls_that_overlap_have_their_own_results_and_change_nothing(capfd: pyt
     ]
     assert (dict(os.environ), loggers()) == before
     assert capfd.readouterr() == ("", "")
+
+
+def test_nothing_of_a_call_stays_once_its_server_has_ended() -> None:
+    """As after each call with a private server, which ends what sends Prefect's events to it."""
+    send_what_is_queued(DRAIN_TIMEOUT_S)  # others begin in the call
+    assert es.evaluate(upper, [TASK | {"id": "kept?"}], prefect=True).completion == 1
+    send_what_is_queued(DRAIN_TIMEOUT_S)
+    gc.collect()
+    assert not [each for each in gc.get_objects() if isinstance(each, EvalTask) and each.id == "kept?"]
 
 
 def test_a_skill_may_evaluate(capfd: pytest.CaptureFixture[str]) -> None:
