@@ -240,7 +240,7 @@ def serve(address: str, *also: str) -> None:
         import_module(name)
     for command in iter_modules(commands.__path__, f"{commands.__name__}."):
         import_module(command.name)
-    import_module("eval_skills.scorers.judging.provider").warm_up()
+    import_module("eval_skills.core.llm").load_with_openai()
     keep_options()
     _rehearse()
     gc.collect()

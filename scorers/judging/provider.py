@@ -6,7 +6,6 @@ import asyncio
 import math
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache
 from typing import Any, ClassVar, Literal
 
 from eval_skills.core.llm import ANY_KEY, load, load_with_openai
@@ -158,14 +157,6 @@ def knows_schemas(model: str) -> bool:
     return bool(load().supports_response_schema(model=model))
 
 
-@cache
-def warm_up() -> None:
-    """Import litellm, and do what its first request would do before it is sent: that is not part of the time a model has."""
-    question = [{"role": "user", "content": "Reply with: OK"}]
-    nobody: dict[str, Any] = {"api_key": ANY_KEY, "mock_response": "OK"}
-    asyncio.run(load_with_openai().acompletion(model="openai/gpt-4o-mini", messages=question, **nobody))
-
-
 @dataclass(frozen=True, slots=True)
 class Transport:
     """How requests reach a model: `complete` makes one within so many seconds, once, and raises `ProviderError` where there is no
@@ -180,7 +171,7 @@ class Transport:
         return await (embed(call, timeout_s) if isinstance(call, EmbeddingCall) else self.complete(call, timeout_s))
 
 
-LITELLM = Transport(lambda call, timeout_s: complete(call, timeout_s), lambda: warm_up())
+LITELLM = Transport(lambda call, timeout_s: complete(call, timeout_s), load_with_openai)
 """Any provider, by the name of the model; the functions are looked up when they are called."""
 
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import subprocess
+import sys
 import warnings
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
@@ -7,7 +9,17 @@ from email.utils import format_datetime
 import pytest
 
 from eval_skills.core.llm import load, retry_after_s, said_by
+from tests.scripted_model import ScriptedModel
 from tests.tables import each_row
+
+FIRST_REQUEST = """
+import asyncio, sys
+from eval_skills.core.llm import load_with_openai
+litellm, before = load_with_openai(), {*sys.modules}
+asked = [{"role": "user", "content": "x"}]
+asyncio.run(litellm.acompletion(model="openai/scripted", messages=asked, api_base=sys.argv[1], api_key="none"))
+print(len({*sys.modules} - before))
+"""
 
 
 class Answered(Exception):
@@ -55,3 +67,11 @@ def test_of_requests_that_were_interrupted_before_they_began_python_says_nothing
         caught.clear()
         warnings.warn(f"coroutine '{coroutine}' was never awaited", RuntimeWarning, stacklevel=1)
     assert len(caught) == seen
+
+
+@pytest.mark.slow
+def test_the_first_request_imports_next_to_nothing() -> None:
+    with ScriptedModel() as model:
+        said = subprocess.check_output([sys.executable, "-c", FIRST_REQUEST, model.url], text=True)
+        assert len(model.asked) == 1
+    assert int(said) < 20, "it would count in the time of an agent's first item, half a second in which nothing else goes on"
