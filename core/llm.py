@@ -11,11 +11,12 @@ import os
 import re
 import sys
 import warnings
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from inspect import isawaitable
-from typing import Any
+from typing import Any, Literal
 
 from eval_skills.core.rate_limits import headers as rate_limits
 from eval_skills.core.text import one_line
@@ -105,6 +106,50 @@ def is_declined(error: Exception) -> bool:
 
 def _class_and_code(error: Exception) -> set[str]:
     return {type(error).__name__, str(getattr(error, "code", None))}
+
+
+_NOT_CONNECTED = frozenset(
+    {
+        "ClientConnectorError", "ClientConnectorDNSError", "ClientConnectorSSLError", "ClientConnectorCertificateError",
+        "ConnectTimeout",
+    }
+)  # fmt: skip
+_CLOSED = frozenset(
+    {
+        "ReadError", "WriteError", "RemoteProtocolError", "ServerDisconnectedError", "ClientPayloadError", "ClientOSError",
+        "ClientConnectionResetError",
+    }
+)  # fmt: skip
+"""Exceptions of aiohttp and httpx, with which the client library makes its requests. What aiohttp says counts: the library
+repeats a reset connection as a `ConnectError` of httpx.
+"""
+
+
+def connection_problem(causes: Sequence[BaseException]) -> Literal["untrusted", "unconnected", "closed"] | None:
+    """What happened to the connection, by an error of the library and its causes: the server's certificate is not trusted, nobody
+    was reached, or the server closed it before it had answered; None: something else went wrong. The library reports HTTP 500 in
+    each case.
+    """
+    names = {type(each).__name__ for each in causes}
+    if _DISTRUSTED in names:
+        return "untrusted"
+    if names & _NOT_CONNECTED or ("ConnectError" in names and not names & _CLOSED):
+        return "unconnected"
+    return "closed" if names & _CLOSED else None
+
+
+_DISTRUSTED = "SSLCertVerificationError"
+_UNKNOWN_AUTHORITY = frozenset({2, 18, 19, 20, 21})
+"""OpenSSL's numbers of the refusals against which the file of an authority helps."""
+
+
+def distrust_of(causes: Sequence[BaseException]) -> str:
+    """Why the certificate of a server is not trusted, and what helps, of an ``untrusted`` connection."""
+    refused = next(each for each in causes if type(each).__name__ == _DISTRUSTED)
+    said = str(getattr(refused, "verify_message", "") or refused).rstrip(".")
+    helps = getattr(refused, "verify_code", 0) in _UNKNOWN_AUTHORITY
+    hint = "; if its authority is yours, name a file of it and the public ones in the variable SSL_CERT_FILE" if helps else ""
+    return f"its certificate is not trusted: {said}{hint}"
 
 
 def response_headers(error: Exception) -> dict[str, str]:

@@ -11,7 +11,16 @@ from socket import gaierror
 from typing import TYPE_CHECKING
 
 from eval_skills.core.errors import JudgeError, causes_of
-from eval_skills.core.llm import QUOTA, SHOWN_CHARS, is_declined, is_too_long, response_headers, said_by
+from eval_skills.core.llm import (
+    QUOTA,
+    SHOWN_CHARS,
+    connection_problem,
+    distrust_of,
+    is_declined,
+    is_too_long,
+    response_headers,
+    said_by,
+)
 from eval_skills.core.rate_limits.headers import wait_s
 from eval_skills.core.text import one_line
 
@@ -24,21 +33,6 @@ _NO_COMPLETION = re.compile(
     r"invalid response from LLM endpoint|'choices' that is not a list|a response with no 'choices'", re.IGNORECASE
 )
 
-_NOT_CONNECTED = frozenset(
-    {
-        "ClientConnectorError", "ClientConnectorDNSError", "ClientConnectorSSLError", "ClientConnectorCertificateError",
-        "ConnectTimeout",
-    }
-)  # fmt: skip
-_CLOSED = frozenset(
-    {
-        "ReadError", "WriteError", "RemoteProtocolError", "ServerDisconnectedError", "ClientPayloadError", "ClientOSError",
-        "ClientConnectionResetError",
-    }
-)  # fmt: skip
-"""Exceptions of aiohttp and httpx, with which the client library makes its requests. What aiohttp says counts: the library
-repeats a reset connection as a `ConnectError` of httpx.
-"""
 _NO_JSON = frozenset({"JSONDecodeError", "BadStatusLine"})
 _UNREADABLE = re.compile(r"invalid response object", re.IGNORECASE)
 """How the client library begins its traceback where a completion has a part of another form, such as a list as its content."""
@@ -162,31 +156,19 @@ def _connection_error(error: Exception, model: str, api_base: str | None) -> Pro
 
     Of a request that was sent, nobody here knows whether the provider dealt with it, and takes money for it.
     """
-    causes = list(causes_of(error))
-    names = {type(each).__name__ for each in causes}
     where = f"{api_base} (llm.apiBase)" if api_base else f"the provider of {model}"
-    refused = next((each for each in causes if type(each).__name__ == "SSLCertVerificationError"), None)
-    if refused is not None:
-        message = f"TLS with {where} failed: {_distrust(refused)}"
+    causes = list(causes_of(error))
+    problem = connection_problem(causes)
+    if problem == "untrusted":
+        message = f"TLS with {where} failed: {distrust_of(causes)}"
         return ProviderError(message, code="JUDGE_UNAVAILABLE", ends_judging=True, sent=False)
-    if names & _NOT_CONNECTED or ("ConnectError" in names and not names & _CLOSED):
+    if problem == "unconnected":
         message = f"could not connect to {where}{_system_reason(causes)}"
         return ProviderError(message, code="JUDGE_UNAVAILABLE", again=True, sent=False)
-    if names & _CLOSED:
+    if problem == "closed":
         message = f"{where} closed the connection before it had answered"
         return ProviderError(message, code="JUDGE_DISCONNECTED", again=True, billed=True)
     return None
-
-
-_UNKNOWN_AUTHORITY = frozenset({2, 18, 19, 20, 21})
-"""OpenSSL's numbers of the refusals against which the file of an authority helps."""
-
-
-def _distrust(refused: BaseException) -> str:
-    said = str(getattr(refused, "verify_message", "") or refused).rstrip(".")
-    helps = getattr(refused, "verify_code", 0) in _UNKNOWN_AUTHORITY
-    hint = "; if its authority is yours, name a file of it and the public ones in the variable SSL_CERT_FILE" if helps else ""
-    return f"its certificate is not trusted: {said}{hint}"
 
 
 def _system_reason(causes: list[BaseException]) -> str:

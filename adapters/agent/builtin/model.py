@@ -8,14 +8,20 @@ from dataclasses import dataclass
 from typing import Any
 
 from eval_skills.core.errors import InfraError, ItemError, SkillError, SkillUnavailable, causes_of
-from eval_skills.core.llm import ANY_KEY, QUOTA, is_too_long, load_with_openai, retry_after_s, said_by
+from eval_skills.core.llm import (
+    ANY_KEY,
+    QUOTA,
+    connection_problem,
+    distrust_of,
+    is_too_long,
+    load_with_openai,
+    retry_after_s,
+    said_by,
+)
 from eval_skills.core.messages.blocks import as_dict, refusal_in
 
 REQUEST_S = 3600.0
 """How long a request may take for the client library; the time limit of the item ends it before."""
-
-_NOT_CONNECTED = frozenset({"ConnectError", "ConnectTimeout", "ClientConnectorError", "ClientConnectorDNSError"})
-"""Exceptions of httpx and aiohttp: the library reports 500 also where no server answered."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,8 +129,14 @@ def _error(error: Exception, turn: Turn) -> ItemError:
     if is_too_long(error):
         return SkillError(f"what was said and done is too long for {model}: {said}")
     where = turn.base_url or f"the provider of {model}"
-    if {type(each).__name__ for each in causes_of(error)} & _NOT_CONNECTED:
+    causes = list(causes_of(error))
+    problem = connection_problem(causes)
+    if problem == "untrusted":
+        return InfraError(f"TLS with {where}, the model of the agent, failed: {distrust_of(causes)}")
+    if problem == "unconnected":
         return SkillUnavailable(f"could not connect to {where}, the model of the agent")
+    if problem == "closed":
+        return SkillUnavailable(f"{where}, the model of the agent, closed the connection before it had answered")
     if status in (401, 403):
         return InfraError(f"{model} refused access (HTTP {status}: {said}); is the key in adapterConfig.apiKeyEnv right?")
     if status == 402 or (status == 429 and QUOTA.search(said)):

@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import ssl
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+import trustme
 
 from eval_skills.adapters import check_skill, open_adapter
 from eval_skills.adapters.agent import adapter as agent_adapter
@@ -213,6 +215,25 @@ async def test_where_nobody_listens_the_address_is_named(tmp_path: Path, model: 
     assert isinstance(error, SkillUnavailable)
     assert str(error) == "could not connect to http://127.0.0.1:9/v1, the model of the agent"
     assert known.tool_calls == []
+
+
+async def test_a_server_that_closes_or_is_not_trusted_is_no_status_of_the_model(tmp_path: Path, model: ScriptedModel) -> None:
+    own = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    trustme.CA().issue_cert("127.0.0.1").configure_cert(own)
+
+    async def closes(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.close()
+
+    said = []
+    for context, scheme in ((None, "http"), (own, "https")):
+        async with await asyncio.start_server(closes, "127.0.0.1", 0, ssl=context) as server:
+            url = f"{scheme}://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+            error, _ = await failed(builtin(tmp_path, model, baseUrl=url))
+            said.append((type(error), str(error).replace(url, "URL").partition(": unable")[0]))
+    assert said == [
+        (SkillUnavailable, "URL, the model of the agent, closed the connection before it had answered"),
+        (InfraError, "TLS with URL, the model of the agent, failed: its certificate is not trusted"),
+    ]
 
 
 async def test_a_model_that_is_busy_in_the_middle_is_asked_again(
