@@ -31,7 +31,7 @@ _PREFIX = re.compile(r"^(litellm\.)?\w*(Error|Exception|Timeout)\s*[:-]\s*", re.
 SHOWN_CHARS = 240
 """So much is shown of what a provider says."""
 
-_NEVER_AWAITED = r"coroutine '\w+\.a(completion|embedding)' was never awaited"
+_NEVER_AWAITED = r"coroutine '(\w+\.)?a(sync_)?(completion|embedding)' was never awaited"
 """What Python says of a request that litellm had made and not begun when the call was interrupted."""
 
 

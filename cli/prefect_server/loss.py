@@ -120,7 +120,7 @@ def _let_go(ended: Sequence[Any]) -> None:
     farewells: tuple[list[Any], ...] = (get_global_loop()._on_shutdown, getattr(threading, "_threading_atexits", []))
     for calls in farewells:
         for call in calls[:]:
-            what = call.func if isinstance(call, partial) else call.fn
+            what = call.func if isinstance(call, partial) else getattr(call, "fn", None)
             if getattr(what, "__self__", None) in ended:
                 calls.remove(call)
 

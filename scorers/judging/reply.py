@@ -216,7 +216,7 @@ _ENFORCED = frozenset({"type", "properties", "items", "enum", "const", "anyOf", 
 
 
 _schemas: WeakKeyDictionary[type[Reply], dict[str, Any]] = WeakKeyDictionary()
-"""By class, for as long as that is there: a scorer makes a class of its own for its scale or choices, some 200 kB."""
+"""By class, for as long as that is there: a scorer makes one of its own for its scale or choices."""
 
 
 def reply_schema(reply: type[Reply]) -> dict[str, Any]:

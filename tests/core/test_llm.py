@@ -58,7 +58,13 @@ def test_seconds_to_retry_after(header: str, seconds: float | None) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("coroutine", "seen"),
-    [("OpenAIChatCompletion.acompletion", 0), ("OpenAIChatCompletion.aembedding", 0), ("Ours.judge", 1)],
+    [
+        ("OpenAIChatCompletion.acompletion", 0),
+        ("OpenAIChatCompletion.aembedding", 0),
+        ("BaseLLMHTTPHandler.async_completion", 0),
+        ("async_completion", 0),
+        ("Ours.judge", 1),
+    ],
 )
 def test_of_requests_that_were_interrupted_before_they_began_python_says_nothing(coroutine: str, seen: int) -> None:
     with warnings.catch_warnings(record=True) as caught:
