@@ -14,6 +14,7 @@ from eval_skills.cli.context import GATE_FAILED, UNFINISHED, begin, current
 from eval_skills.cli.options import JudgeFlags
 from eval_skills.cli.requests import overridden_timeout, unused_judge_options, viewer_known
 from eval_skills.core.errors import RunError
+from eval_skills.core.text import exact
 from eval_skills.flows.lost_api import loss_of
 
 if TYPE_CHECKING:
@@ -197,7 +198,7 @@ def run_flow(
 
 def no_gate(min_completion: float) -> str:
     """That a completion rate was asked for which nothing is held to."""
-    return f"no gate: nothing fails at --min-completion {min_completion:g} without --exit-on-fail"
+    return f"no gate: nothing fails at --min-completion {exact(min_completion)} without --exit-on-fail"
 
 
 def run_experiment(

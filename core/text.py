@@ -141,6 +141,12 @@ def beside(value: float, limit: float, digits: int = 4) -> str:
     return next((text for text in texts if (float(text) < limit) == (value < limit)), f"{value:.{digits}g}")
 
 
+def exact(limit: float) -> str:
+    """A number that was given: as ``0.5``, with all its digits where six would be another number."""
+    short = f"{limit:g}"
+    return short if float(short) == limit else repr(limit)
+
+
 def _without_zeros(text: str, decimals: int) -> str:
     """The number without zeros at its end, but with so many decimals."""
     whole, _, fraction = text.partition(".")

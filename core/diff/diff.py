@@ -28,7 +28,7 @@ from eval_skills.core.models import SkillCompletionReport
 from eval_skills.core.models.report import MAX_DETAILED_ITEMS
 from eval_skills.core.statistics.paired import holm, sign_flip_test, smallest_effect, tasks_needed
 from eval_skills.core.statistics.rates import DEFAULT_SEED
-from eval_skills.core.text import plural
+from eval_skills.core.text import exact, plural
 
 SIGNIFICANCE = 0.05
 EQUIVALENCE_MARGIN = 0.05
@@ -273,13 +273,13 @@ def _ruled(statistics: PairedStatistics, significance: float, min_effect: float)
     if -margin < interval.lower and interval.upper < margin:
         return "equivalent", _within(statistics)
     if decided:
-        return "inconclusive", f"smaller than the least effect that counts, {min_effect:g}: {_moved(statistics)}"
+        return "inconclusive", f"smaller than the least effect that counts, {exact(min_effect)}: {_moved(statistics)}"
     return "inconclusive", _undecided(statistics, significance)
 
 
 def _within(statistics: PairedStatistics) -> str:
     interval = interval_text(statistics.equivalence_interval)
-    return f"the mean difference lies within ±{statistics.equivalence_margin:g}: {interval} over {statistics.tasks} tasks"
+    return f"the mean difference lies within ±{exact(statistics.equivalence_margin)}: {interval} over {statistics.tasks} tasks"
 
 
 def _moved(statistics: PairedStatistics) -> str:
@@ -292,7 +292,7 @@ def _moved(statistics: PairedStatistics) -> str:
 
 def _undecided(statistics: PairedStatistics, significance: float) -> str:
     differing = statistics.tasks_better + statistics.tasks_worse
-    interval, margin = interval_text(statistics.equivalence_interval), f"±{statistics.equivalence_margin:g}"
+    interval, margin = interval_text(statistics.equivalence_interval), f"±{exact(statistics.equivalence_margin)}"
     if not differing:
         return (
             f"no task differs, and {plural(statistics.tasks, 'task')} cannot show that nothing changed: "

@@ -10,7 +10,7 @@ from eval_skills.core.diff.figures import ROUNDING
 from eval_skills.core.diff.model import PairedStatistics, ReportDiff, SkillDiff
 from eval_skills.core.models import SkillCompletionReport
 from eval_skills.core.statistics.losses import Loss, least_tasks, weighed_loss
-from eval_skills.core.text import first_of, plural
+from eval_skills.core.text import exact, first_of, plural
 
 FailOn = Literal["worse", "not-proven"]
 NON_INFERIORITY_MARGIN = 0.03
@@ -149,6 +149,5 @@ def not_proven(found: PairedStatistics, margin: float) -> str | None:
     """In words, that it is not proven that less than `margin` was lost; None where it is (one-sided, at the significance)."""
     if found.equivalence_interval.lower > -margin:
         return None
-    return (
-        f"not proven that it lost less than {margin:g}: the mean difference lies in {interval_text(found.equivalence_interval)}"
-    )
+    interval = interval_text(found.equivalence_interval)
+    return f"not proven that it lost less than {exact(margin)}: the mean difference lies in {interval}"

@@ -13,7 +13,7 @@ from pydantic import Field
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import EvalTask, Reason, SkillResponse
 from eval_skills.core.models.base import Rate
-from eval_skills.core.text import excerpt, nearest, one_line
+from eval_skills.core.text import beside, exact, excerpt, nearest, one_line
 from eval_skills.scorers.answer import text_of, unwrapped
 from eval_skills.scorers.custom.process import result_of_host
 from eval_skills.scorers.custom.scorer import refuse_unless_allowed
@@ -67,8 +67,9 @@ class Python:
         if given is None:
             raise InvalidScore(f"{who} gave None; give true, false or a number")
         passed = given.value >= self.threshold - _TOLERANCE
-        message = f"{one_line(self.expression, 200)} gave {given.value:.6g}, expected at least {self.threshold:g}, of the answer "
-        reason = Reason(code="EXPRESSION", message=message + excerpt(response.output), where="output")
+        gave = f"{one_line(self.expression, 200)} gave {beside(given.value, self.threshold, 6)}"
+        message = f"{gave}, expected at least {exact(self.threshold)}, of the answer {excerpt(response.output)}"
+        reason = Reason(code="EXPRESSION", message=message, where="output")
         return Score(given.value, passed=passed, reasons=(reason,))
 
     def _request(self, output: Any) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from statistics import fmean, median, median_low, stdev
 from typing import Any, TypeVar
 
+from eval_skills.core.text import exact
 from eval_skills.scorers.judging.panel import Aggregate, Panel, Votes
 
 T = TypeVar("T")
@@ -99,8 +100,8 @@ def facts_of(panel: Panel, votes: Votes[Any], decision: Decision) -> dict[str, A
 def wanted(panel: Panel, threshold: float) -> str:
     """What a passing answer needs."""
     if panel.aggregate == "majority" and not panel.is_single:
-        return f"more than half to give at least {threshold:g}"
-    return f"a score of at least {threshold:g}"
+        return f"more than half to give at least {exact(threshold)}"
+    return f"a score of at least {exact(threshold)}"
 
 
 def passes(value: float, threshold: float) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 
 from eval_skills.core.errors import JudgeError
 from eval_skills.core.models import AtLeast, Reason
-from eval_skills.core.text import one_line
+from eval_skills.core.text import exact, one_line
 from eval_skills.scorers.score import Score, remark
 from eval_skills.scorers.task_scoring.combining import Outcome
 from eval_skills.scorers.task_scoring.entries import Entry, Found, Group, PlacedScorer, Results, said_of
@@ -63,9 +63,8 @@ def _said(entry: Entry, results: Results, label: str) -> Reason:
     if entry.negated:
         message = f"expected that it does not pass, and it does: {message}"
     elif evaluator.threshold is not None and not score.gates:
-        message = (
-            f"expected a score of at least {evaluator.threshold:g}, got {distinct(score.value, evaluator.threshold)}: {message}"
-        )
+        got = distinct(score.value, evaluator.threshold)
+        message = f"expected a score of at least {exact(evaluator.threshold)}, got {got}: {message}"
     first = own[0] if own else Reason(code="OUTPUT_REJECTED", message="", where="output")
     code = "EXPECTED_NOT_TO_PASS" if entry.negated else first.code
     return Reason(code=code, message=one_line(f"{label}{message}", _MESSAGE_CHARS), where=first.where)
@@ -93,7 +92,7 @@ def _rule_reasons(group: Group, outcome: Outcome, results: Results, *, explained
         found = Reason(code="TOO_FEW_PASSED", message=message, where="evaluators")
     elif threshold is not None and outcome.value is not None and outcome.high < threshold:
         rest = "" if outcome.is_whole else f" of what was scored, and at most {distinct(outcome.high, threshold)} of all"
-        message = f"expected a weighted mean of at least {threshold:g}, got {distinct(outcome.value, threshold)}{rest}"
+        message = f"expected a weighted mean of at least {exact(threshold)}, got {distinct(outcome.value, threshold)}{rest}"
         found = Reason(code="MEAN_BELOW_THRESHOLD", message=message, where="evaluators")
     else:
         return []

@@ -11,7 +11,7 @@ from eval_skills.core.errors import InputError, ItemError, JudgeError
 from eval_skills.core.models import Reason, SkillResponse, Thresholds, Verdict, Weights
 from eval_skills.core.models.evaluators import SET
 from eval_skills.core.models.result import ErrorKind
-from eval_skills.core.text import one_line, plural
+from eval_skills.core.text import exact, one_line, plural
 from eval_skills.scorers.score import OpenValue, Score, remark
 
 if TYPE_CHECKING:
@@ -200,7 +200,7 @@ def could_decide(score: OpenValue, min_score: float) -> bool:
 
 def below_min(score: float, min_score: float) -> Reason:
     """The reason of a score that does not reach its limit."""
-    message = f"expected a score of at least {min_score:g} of 100, got {distinct(score * 100, min_score)}"
+    message = f"expected a score of at least {exact(min_score)} of 100, got {distinct(score * 100, min_score)}"
     return Reason(code="SCORE_BELOW_MIN", message=message, where="thresholds.minScore")
 
 
@@ -222,7 +222,7 @@ def _limit(what: str, unit: str, limit: float | None, value: float | None, unkno
     code, got = (
         (f"{what}_UNKNOWN", f"none: {unknown}") if value is None else (f"{what}_ABOVE_MAX", f"{distinct(value, limit)} {unit}")
     )
-    message = f"expected a {name} of at most {limit:g} {unit}, got {got}"
+    message = f"expected a {name} of at most {exact(limit)} {unit}, got {got}"
     return Reason(code=code, message=message, where=f"thresholds.max{name.title()}")
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import Reason, SkillResponse
 from eval_skills.core.models.base import Rate
-from eval_skills.core.text import LONG_CHARS, beside, excerpt
+from eval_skills.core.text import LONG_CHARS, beside, exact, excerpt
 from eval_skills.scorers.answer import searchable_text
 from eval_skills.scorers.score import EMPTY_ANSWER, Score
 
@@ -64,5 +64,5 @@ class References:
         """The score of that closeness."""
         passed = found.value >= self.threshold - _TOLERANCE
         got = beside(found.value, self.threshold)
-        message = f"expected at least {self.threshold:g}, got {got}: {found.how}, beside {excerpt(found.reference)}"
+        message = f"expected at least {exact(self.threshold)}, got {got}: {found.how}, beside {excerpt(found.reference)}"
         return Score(found.value, passed=passed, reasons=(Reason(code="TEXT_CLOSENESS", message=message, where="output"),))

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from eval_skills.core.text import EXCERPT_CHARS, apart, beside, excerpt, first_of, natural_order, one_line, percents_apart
+from eval_skills.core.text import EXCERPT_CHARS, apart, beside, exact, excerpt, first_of, natural_order, one_line, percents_apart
 from tests.tables import each_row
 
 
@@ -81,6 +81,19 @@ def test_numbers_that_differ_look_so(numbers: tuple[float, ...], decimals: int, 
 )
 def test_a_number_beside_a_limit_shows_on_which_side_it_lies(value: float, limit: float, shown: str) -> None:
     assert beside(value, limit) == shown
+
+
+@each_row(
+    ("limit", "shown"),
+    [
+        pytest.param(0.5, "0.5", id="short"),
+        pytest.param(80.0, "80", id="whole"),
+        pytest.param(1e9, "1e+09", id="large"),
+        pytest.param(0.98765432, "0.98765432", id="more-than-six-digits"),
+    ],
+)
+def test_a_limit_is_shown_as_the_number_that_it_is(limit: float, shown: str) -> None:
+    assert exact(limit) == shown
 
 
 @each_row(

@@ -48,6 +48,10 @@ def test_the_reason_shows_both_numbers() -> None:
     assert below_min(0.5, 80).message == "expected a score of at least 80 of 100, got 50"
 
 
+def test_a_limit_of_many_digits_never_looks_lower_than_the_score() -> None:
+    assert below_min(0.98765431, 98.7654324).message == "expected a score of at least 98.7654324 of 100, got 98.765431"
+
+
 def test_a_value_that_looks_like_its_limit_is_told_in_full() -> None:
     [reason] = limit_reasons(Thresholds(max_cost=0.3), SkillResponse(cost_usd=0.3000001))
     assert reason.message == "expected a cost of at most 0.3 USD, got 0.3000001 USD"
