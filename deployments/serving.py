@@ -21,14 +21,15 @@ from prefect.client.schemas.responses import DeploymentResponse
 from prefect.deployments.runner import RunnerDeployment
 from prefect.exceptions import ObjectNotFound
 from prefect.runner import Runner
-from prefect.schedules import Cron
+from prefect.schedules import Cron, Schedule
+from prefect.server.schemas.schedules import CronSchedule as ServerCron
 from prefect.types.entrypoint import EntrypointType
 from prefect.utilities.schema_tools import ValidationError as WrongParameters
 from prefect.utilities.schema_tools import validate
 from pydantic import ValidationError
 
 from eval_skills.core.errors import InputError, UsageError
-from eval_skills.deployments.deployment_file import DeploymentEntry
+from eval_skills.deployments.deployment_file import CronSchedule, DeploymentEntry
 
 LOOK_S = 15.0
 """How often it is looked whether what is served would still be started."""
@@ -158,7 +159,7 @@ def _deployment(entry: DeploymentEntry, source: Path) -> RunnerDeployment:
             description=entry.description,
             tags=entry.tags,
             parameters=entry.parameters,
-            schedules=[Cron(each.cron, timezone=each.timezone, active=each.active, slug=each.slug) for each in entry.schedules],
+            schedules=[_schedule(each) for each in entry.schedules],
             concurrency_limit=_limit(entry),
             entrypoint_type=EntrypointType.MODULE_PATH,
         )
@@ -166,6 +167,28 @@ def _deployment(entry: DeploymentEntry, source: Path) -> RunnerDeployment:
         raise InputError(_reason(error), source=source, path=f"{where}: parameters") from None
     except ValueError as error:
         raise InputError(_reason(error), source=source, path=f"{where}: schedules") from None
+
+
+def _schedule(given: CronSchedule) -> Schedule:
+    """The schedule for Prefect, whose scheduler takes lines that never come, and reads a sixth field, at the end, as seconds.
+
+    Raises:
+        ValueError: it does not begin anything, or not what its writer may think.
+    """
+    schedule = Cron(given.cron, timezone=given.timezone, active=given.active, slug=given.slug)
+    fields = len(given.cron.split())
+    if fields > 5:
+        raise ValueError(
+            f"cron {given.cron!r} has {fields} fields; give five: minute, hour, day of the month, month, day of the week"
+        )
+    on_the_server = ServerCron(cron=given.cron, timezone=given.timezone)
+    try:
+        asyncio.run(on_the_server.get_dates(1))
+    except ValueError:
+        raise ValueError(
+            f"cron {given.cron!r} never comes: no date of the coming 50 years fits it; change day or month"
+        ) from None
+    return schedule
 
 
 def _flow(entry: DeploymentEntry, source: Path, where: str) -> Flow[..., Any]:

@@ -109,6 +109,8 @@ def test_ctrl_c_cancels_the_runs_that_go_on_so_that_none_of_them_holds_a_place(s
     ("fields", "said"),
     [
         pytest.param({"schedules": [{"cron": "61 2 * * *"}]}, "schedules: Invalid cron", id="cron"),
+        pytest.param({"schedules": [{"cron": "0 2 30 2 *"}]}, "schedules: cron '0 2 30 2 *' never comes", id="never"),
+        pytest.param({"schedules": [{"cron": "0 0 2 * * 1"}]}, "schedules: cron '0 0 2 * * 1' has 6 fields", id="seconds"),
         pytest.param({"schedules": [{"cron": "0 2 * * *", "timezone": "Mars"}]}, "schedules: Invalid timezone", id="zone"),
         pytest.param({"parameters": {"request": {"topk": 3}}}, "parameters: Validation failed", id="parameter"),
         pytest.param({"entrypoint": "eval_skills.flows.pipeline.STAGES"}, "is not a flow", id="no-flow"),
