@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from eval_skills.cli.context import current
 from eval_skills.cli.output.tables import Column, print_table
-from eval_skills.core.text import plural
+from eval_skills.core.text import percents_apart, plural
 from eval_skills.engine.planning.plan import GateCheck, Plan, PlanRow
 from eval_skills.reporting import numbers
 from eval_skills.reporting.numbers import UNKNOWN
@@ -53,13 +53,20 @@ def _cells(row: PlanRow, plan: Plan) -> list[str]:
     over = "over budget" if row.within_budget is False else ""
     return [
         *(f"{number:,}" for number in (row.tasks, row.runs, row.items)),
-        f"{100 * row.power:.0f} %",
+        _power(row.power, plan.target),
         f"{'█' * round(BAR * row.power):<{BAR}} {enough}",
         _points(row.smallest_effect),
         numbers.usd(row.cost_usd),
         UNKNOWN if row.seconds is None else numbers.duration(row.seconds),
         over,
     ]
+
+
+def _power(power: float, target: float) -> str:
+    """The power in whole per cent; with decimals where it would else seem to lie on the other side of the target."""
+    rounded = round(power, 2)
+    misleads = (rounded >= target) != (power >= target)
+    return f"{percents_apart(power, target)[0] if misleads else f'{100 * rounded:.0f}'} %"
 
 
 def _advice(plan: Plan) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from eval_skills.cli.output.plan import _power
 from tests.cli.output.test_run import on_a_terminal
 
 Run = Callable[..., Any]
@@ -31,6 +32,19 @@ def test_a_stored_run_says_what_tasks_are_like_and_what_an_item_takes(run_here: 
     assert plan["baseRate"] == pytest.approx(0.5)
     assert plan["rows"][0]["seconds"] == pytest.approx(20 * 0.025 / 4)
     assert {row["withinBudget"] for row in plan["rows"]} == {True}
+
+
+@pytest.mark.parametrize(
+    ("power", "target", "shown"),
+    [
+        pytest.param(0.7975, 0.8, "79.8 %", id="just-below"),
+        pytest.param(0.8, 0.8, "80 %", id="at-it"),
+        pytest.param(0.8025, 0.8025, "80.2 %", id="at-one-with-decimals"),
+        pytest.param(0.7775, 0.8, "78 %", id="far-below"),
+    ],
+)
+def test_a_power_never_looks_enough_where_it_is_not(power: float, target: float, shown: str) -> None:
+    assert _power(power, target) == shown
 
 
 @pytest.mark.slow
