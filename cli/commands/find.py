@@ -13,7 +13,7 @@ from eval_skills.cli.options import FOUND, RESULTS, PastResults, decimal, option
 from eval_skills.cli.requests import typed
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.models import ADAPTER_TYPES
-from eval_skills.core.text import nearest
+from eval_skills.core.text import exact, nearest
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -87,7 +87,7 @@ def find_command(
     )
     last = {key: (rate, results.last_evaluated()[key]) for key, rate in rates.items()} if found and rates else {}
     if min_completion is not None and not rates:
-        current().remark(f"the store {config.store} holds no results yet, so no skill is known to reach {min_completion:g}")
+        current().remark(f"the store {config.store} holds no results yet, so no skill is known to reach {exact(min_completion)}")
     _show(found, discovery.invalid, last, texts)
     for remark in discovery.remarks:
         current().remark(printable(remark))
@@ -119,12 +119,17 @@ def _check_rate(min_completion: float | None) -> None:
 
 def _show(skills: list[Skill], invalid: list[InvalidSkill], last: LastRuns, texts: dict[str, str]) -> None:
     """`texts`: the SKILL.md of each skill that has one, by its folder."""
+    from eval_skills.cli.output.tables import left_out_note
+
     if current().json:
         entries = [_entry(skill, last, texts.get(str(skill.folder))) for skill in skills]
         print_json({"skills": entries, "invalid": [_broken(bad) for bad in invalid]})
         return
     if skills:
-        current().out().print(_table(skills, last, texts))
+        table, left_out = _table(skills, last, texts)
+        current().out().print(table)
+        if left_out:
+            current().out().print(left_out_note(left_out, "with --json"), soft_wrap=True)
     else:
         current().say("no skill matches")
     for bad in invalid:
@@ -157,8 +162,10 @@ def _broken(bad: InvalidSkill) -> dict[str, str]:
 DESCRIPTION_SHOWN = 160
 """Characters of a description in the table; --json has all of it."""
 
-BESIDE_THE_NAME = 50
-"""Columns that the rest of a row needs to say something; ``id@version`` is folded only where it would leave less."""
+LEAST_WIDTHS = {"skill": 20, "adapter": 0, "passed": 0, "last run": 0, "tags": 10, "description": 10}
+"""How narrow a column may be folded; 0: never folded. ``id@version`` is folded only where the description would have less."""
+
+LEFT_OUT_FIRST = ("tags", "last run", "adapter", "passed")
 
 
 def _short(text: str) -> str:
@@ -166,27 +173,52 @@ def _short(text: str) -> str:
     return line if len(line) <= DESCRIPTION_SHOWN else f"{line[:DESCRIPTION_SHOWN].rstrip()}…"
 
 
-def _table(skills: list[Skill], last: LastRuns, texts: dict[str, str]) -> Any:
-    from rich.table import Table
+def _table(skills: list[Skill], last: LastRuns, texts: dict[str, str]) -> tuple[Any, list[str]]:
+    """The table, and the names of the columns for which there was no room."""
     from rich.text import Text
 
+    from eval_skills.cli.output.tables import bare_table
+
+    rows = [_cells(skill, last, texts) for skill in skills]
+    widest = {name: max(Text(row[name]).cell_len for row in rows) for name in LEAST_WIDTHS}
+    left_out, whole = _fitting(widest, current().out().width)
+    table = bare_table()
+    kept = [name for name in LEAST_WIDTHS if name not in left_out]
+    for name in kept:
+        table.add_column(name, overflow="fold", no_wrap=name in whole)
+    for row in rows:
+        table.add_row(*(Text(row[name]) for name in kept))
+    return table, left_out
+
+
+def _cells(skill: Skill, last: LastRuns, texts: dict[str, str]) -> dict[str, str]:
     from eval_skills.agent_skills.as_skill import is_agent_skill
     from eval_skills.agent_skills.folder import SKILL_TEXT
     from eval_skills.reporting import numbers
 
-    table = Table(box=None, pad_edge=False)
-    most = current().out().width - BESIDE_THE_NAME
-    folded = {"tags", "description"} | ({"skill"} if any(len(skill.key) > most for skill in skills) else set())
-    for name in ("skill", "adapter", "passed", "last run", "tags", "description"):
-        table.add_column(name, overflow="fold", no_wrap=name not in folded)
-    for skill in skills:
-        rate, when = last.get(skill.key, (None, None))
-        day = when.date().isoformat() if when else ""
-        adapter = (
-            SKILL_TEXT
-            if is_agent_skill(skill)
-            else skill.adapter_type + (f", {SKILL_TEXT}" if texts.get(str(skill.folder)) else "")
-        )
-        cells = (skill.key, adapter, numbers.rate(rate), day, ", ".join(skill.tags), _short(skill.description))
-        table.add_row(*(Text(printable(cell)) for cell in cells))
-    return table
+    rate, when = last.get(skill.key, (None, None))
+    also = f", {SKILL_TEXT}" if texts.get(str(skill.folder)) else ""
+    cells = {
+        "skill": skill.key,
+        "adapter": SKILL_TEXT if is_agent_skill(skill) else f"{skill.adapter_type}{also}",
+        "passed": numbers.rate(rate),
+        "last run": when.date().isoformat() if when else "",
+        "tags": ", ".join(skill.tags),
+        "description": _short(skill.description),
+    }
+    return {name: printable(cell) for name, cell in cells.items()}
+
+
+def _fitting(widest: dict[str, int], width: int) -> tuple[list[str], set[str]]:
+    """Which columns are left out, and which are not folded; a name is folded where it would not fit even alone."""
+    from eval_skills.cli.output.tables import GAP
+
+    unfolded = {name for name, least in LEAST_WIDTHS.items() if not least}
+    for whole in (unfolded | {"skill"}, unfolded):
+        for gone in range(len(LEFT_OUT_FIRST) + 1):
+            left_out = list(LEFT_OUT_FIRST[:gone])
+            kept = [name for name in LEAST_WIDTHS if name not in left_out]
+            least = (max(len(name), widest[name] if name in whole else LEAST_WIDTHS[name]) for name in kept)
+            if sum(least) + GAP * (len(kept) - 1) <= width:
+                return left_out, whole
+    return list(LEFT_OUT_FIRST), unfolded

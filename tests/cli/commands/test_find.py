@@ -97,6 +97,16 @@ def test_a_long_description_is_cut_in_a_table_of_80_columns_and_whole_in_json(
     assert len(lines) < 12
 
 
+def test_a_narrow_terminal_has_names_whole_and_says_what_is_left_out(
+    library: Any, run_here: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("eval_skills.cli.context.Invocation.out", lambda self, **_: Console(width=40))
+    lines = run_here("find", "-q", "calc").out.splitlines()
+    assert lines[0].split() == ["skill", "passed", "description"]
+    assert lines[1].startswith("calculator@1.0.0  ")
+    assert "left out for lack of room: tags, last run, adapter; in a wider terminal and with --json they are shown" in lines
+
+
 def test_agent_skills_are_found_beside_skills(place: Any, run_here: Any) -> None:
     text = "---\nname: pdf\ndescription: Reads PDF files. Use when asked.\n---\n"
     place.write("mixed/one/.agents/pdf/SKILL.md", text)
