@@ -1,6 +1,7 @@
 // A table of the viewer: sorted, filtered and paged by TanStack Table, drawn here, since no text of a store may become markup.
 // What the reader chose stands in the address, after the table's name: #runs.q=adder&runs.sort=-Cost
 
+const NAMES_SHOWN = 6; // of one cell; the others are folded
 const PAGE_ROWS = 100;
 
 const signed = (value, digits) => {
@@ -209,8 +210,11 @@ function drawCell(column, value, link) {
   if (!known(value)) return element("td", { className: `${className} unknown` }, UNKNOWN);
   const linked = (text, to) => (to ? element("a", { href: to }, text) : text);
   if (column.kind === "names") {
-    const parts = value.flatMap((name, index) => [...(index ? [", "] : []), linked(name, link?.[index])]);
-    return element("td", { className: `${className} names` }, ...parts);
+    const parts = value.map((name, index) => [...(index ? [", "] : []), linked(name, link?.[index])]);
+    const more = value.length - NAMES_SHOWN;
+    if (more <= 1) return element("td", { className: `${className} names` }, ...parts.flat());
+    const rest = element("details", {}, element("summary", {}, `${more.toLocaleString("en")} more`), ...parts.slice(NAMES_SHOWN).flat().slice(1));
+    return element("td", { className: `${className} names` }, ...parts.slice(0, NAMES_SHOWN).flat(), rest);
   }
   if (column.kind === "sum" && value[1]) {
     const unknown = `unknown of ${value[1].toLocaleString("en")} of ${plural(value[2], "item")}`;

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -118,12 +118,12 @@ def viewer_table(folder: Path) -> Path:
     return _file(folder, "runs", TablesPage(title="Runs", tables=[table], facts={"Store": "eval-store"}).render(navigation))
 
 
-def list_of_runs(folder: Path) -> Path:
+def list_of_runs(folder: Path, skills: Sequence[str] = ("ticket-triage@1.4.0", "refund-assistant-with-tools@2.0.0")) -> Path:
     """The viewer's list of runs with long names and every column filled; those of names are as wide as people read them."""
     values = {
         "Run": "20261121T233824Z-3f9a", "State": "stopped: cost limit", "Began (UTC)": START.timestamp() * 1000,
         "Benchmark": "customer-support-conversations@10.2.31", "Best completion": [0.5, 0.25, 0.75], "Items": [11_000, 12_000],
-        "Skills": ["ticket-triage@1.4.0", "refund-assistant-with-tools@2.0.0"], "Cost": [1234.5, 3, 12_000],
+        "Skills": list(skills), "Cost": [1234.5, 3, 12_000],
         "Labels": 120, "Origin": "confirm", "Forbidden tools": "called",
     }  # fmt: skip
     columns = [each.described([]) for each in COLUMNS]

@@ -98,6 +98,20 @@ def test_names_in_a_list_are_broken_where_they_have_a_sign(page: Page, tmp_path:
     assert (width > 90, height < 90) == (True, True)
 
 
+def test_many_names_of_a_run_are_folded_on_the_screen_and_all_there_on_paper(page: Page, tmp_path: Path) -> None:
+    page.look(width=1400)
+    page.open(list_of_runs(tmp_path, [*(f"skill_{number:02d}@1.0.0" for number in range(59)), "n" * 120]))
+    height, summary = (
+        "document.querySelector('td.names').getBoundingClientRect().height",
+        "document.querySelector('td.names summary')",
+    )
+    assert page.value(f"{summary}.textContent") == "54 more"
+    assert page.value(height) < 200
+    on_paper(page)
+    assert page.value("document.querySelector('td.names details').open")
+    assert page.value("document.querySelector('td.names').textContent").count("skill_") == 59
+
+
 def test_every_skill_has_its_section_with_all_its_rows_and_heads_repeat(
     request: pytest.FixtureRequest, tmp_path: Path, printed: dict[str, list[str]]
 ) -> None:
