@@ -99,4 +99,8 @@ def test_nothing_is_wider_than_the_window(
     page.look(dark=dark, width=width)
     page.open(written)
     assert page.value("document.documentElement.scrollWidth") == width
+    scrolled = (
+        "[...document.querySelectorAll('.scroll')].filter((it) => it.scrollWidth > it.clientWidth + 1).map((it) => it.ariaLabel)"
+    )
+    assert page.value(scrolled) == []
     page.picture(pictures(f"triggers-{width}-{'dark' if dark else 'light'}"))
