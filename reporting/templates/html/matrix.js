@@ -9,7 +9,7 @@ const OUTCOME_LOOKS = {
   e: ["error", "!", "error"],
   t: ["timeout", "◷", "timeout"],
 };
-const MATRIX_KINDS = { all: "failed by all", alone: "failed by one alone", only: "passed by one alone" };
+const MATRIX_KINDS = { all: "passed by none", alone: "not passed by one alone", only: "passed by one alone" };
 const isOpen = (code) => code !== "-" && code[0] !== "p";
 
 let matrixAll = [];
@@ -65,7 +65,7 @@ function matrixRow(row, columns) {
 /** In words, what is special about a task. */
 function matrixTag({ kind, one }) {
   if (!kind) return [];
-  const says = kind === "all" ? "✗ failed by all" : kind === "alone" ? `◀ only ${report.skills[one].name} fails` : `▲ only ${report.skills[one].name} passes`;
+  const says = kind === "all" ? "✗ passed by none" : kind === "alone" ? `◀ only ${report.skills[one].name} does not pass` : `▲ only ${report.skills[one].name} passes`;
   return [" ", element("small", { className: `detail special-${kind}` }, says)];
 }
 

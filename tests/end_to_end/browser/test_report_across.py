@@ -49,6 +49,13 @@ def test_the_matrix_says_how_many_runs_have_no_verdict(page: Any, tmp_path: Path
     assert label == "partly@1.0.0 · t: passed, 1 of 3 runs passed, 2 without a verdict, ✓ 1/3"
 
 
+def test_the_matrix_calls_no_task_failed_that_nobody_could_judge(page: Any, tmp_path: Path) -> None:
+    down = item("t", 1, "error", errorKind="infra")
+    page.open(written(tmp_path, [skill("one", [down]), skill("two", [down])], context()))
+    assert "passed by none" in page.text("#matrix-table tbody tr")
+    assert "failed" not in page.text("#matrix-table tbody tr")
+
+
 def test_a_matrix_of_twenty_by_five_hundred_stays_small_and_is_filtered(page: Any, tmp_path: Path) -> None:
     file = written(tmp_path, wide(20, 500), context())
     page.open(file)
@@ -59,9 +66,9 @@ def test_a_matrix_of_twenty_by_five_hundred_stays_small_and_is_filtered(page: An
     assert "matrix.page=2" in page.value("location.hash")
     page.choose("#matrix-show", "all")
     assert page.text("#matrix-count") == "1 of 500 tasks"
-    assert "failed by all" in page.text("#matrix-table tbody tr")
+    assert "passed by none" in page.text("#matrix-table tbody tr")
     page.choose("#matrix-show", "alone")
-    assert "only skill-03@1.0.0 fails" in page.text("#matrix-table tbody tr")
+    assert "only skill-03@1.0.0 does not pass" in page.text("#matrix-table tbody tr")
     hash_ = page.value("location.hash")
     page.call("Page.navigate", url="about:blank")
     page.open(file, hash_)
