@@ -210,7 +210,8 @@ function drawCell(column, value, link) {
   if (!known(value)) return element("td", { className: `${className} unknown` }, UNKNOWN);
   const linked = (text, to) => (to ? element("a", { href: to }, text) : text);
   if (column.kind === "names") {
-    const parts = value.map((name, index) => [...(index ? [", "] : []), linked(name, link?.[index])]);
+    const foldable = (name) => element("span", {}, ...name.split(/(?<=[_@/])/).flatMap((part) => [part, element("wbr")]));
+    const parts = value.map((name, index) => [...(index ? [", "] : []), linked(foldable(name), link?.[index])]);
     const more = value.length - NAMES_SHOWN;
     if (more <= 1) return element("td", { className: `${className} names` }, ...parts.flat());
     const rest = element("details", {}, element("summary", {}, `${more.toLocaleString("en")} more`), ...parts.slice(NAMES_SHOWN).flat().slice(1));
