@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from eval_skills.core.monitoring import StatusChange, WindowFigures, is_sampled
 from eval_skills.core.text import plural
@@ -112,6 +113,15 @@ def read_remarks(reader: LogReader) -> Iterator[str]:
     if (rest := reader.bad - len(reader.bad_lines)) > 0:
         yield f"and {rest:,} more bad records"
     yield from reader.remarks
+
+
+def restart_remarks(monitor: str, counted_from: datetime | None, counts: MonitorCounts) -> Iterator[str]:
+    """The remark that samples of earlier calls stay in the store beside those that a restart drew again."""
+    if counted_from is not None and counts.sampled:
+        yield (
+            "--restart: the samples of earlier calls stay in the view samples, so what is drawn again is there twice; count "
+            f"WHERE monitor_id = '{monitor}' AND sampled_at >= '{counted_from.isoformat()}'"
+        )
 
 
 def shared_remarks(counts: MonitorCounts) -> Iterator[str]:

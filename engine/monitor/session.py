@@ -28,6 +28,7 @@ from eval_skills.engine.monitor.batches import (
     left_remarks,
     nameless_remarks,
     read_remarks,
+    restart_remarks,
     shared_remarks,
     unjudged_remarks,
 )
@@ -82,12 +83,13 @@ class MonitorSession:
         self._counts = MonitorCounts()
         self._judged_last: Batch | None = None
         self._noted = 0
+        self._counted_from: datetime | None = None
 
     def __enter__(self) -> Self:
         self._judge_remarks = check_judges_ready(self.task.scorings)
         self._lock = RunLock(self._file, what=f"monitor {self.monitor_id} of {self.request.log}", mode=self.store.layout.mode)
         try:
-            found = None if self.request.restart else read_state(self._file)
+            found = self._begin_again() if self.request.restart else read_state(self._file)
         except BaseException:
             self._lock.release()
             raise
@@ -173,6 +175,7 @@ class MonitorSession:
             raise InputError(f"none of {reader.read:,} records can be used; the first: {first}", source=self.request.log)
         figures = self.health.figures()
         remarks = [
+            *restart_remarks(self.monitor_id, self._counted_from, counts),
             *read_remarks(reader),
             *nameless_remarks(counts, self._records),
             *shared_remarks(counts),
@@ -207,6 +210,15 @@ class MonitorSession:
             task_runs=counts.batches,
             last_record=self._last_record,
         )
+
+    def _begin_again(self) -> None:
+        """Note from when on samples count, if earlier calls left some, or a state that cannot be read."""
+        try:
+            earlier = read_state(self._file)
+        except InputError:
+            self._counted_from = datetime.now(UTC)
+        else:
+            self._counted_from = datetime.now(UTC) if earlier and (earlier.window or earlier.pending) else None
 
     @property
     def _too_little(self) -> bool:

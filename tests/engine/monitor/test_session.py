@@ -252,6 +252,21 @@ class TestGoingOn:
         os.truncate(log, 0)
         assert monitor(log, store)[0].sampled == 1
 
+    @pytest.mark.parametrize("damaged", [False, True])
+    def test_a_restart_says_how_samples_that_are_drawn_again_count_once(self, log: Path, store: Store, damaged: bool) -> None:
+        write(log, *map(record, range(40)))
+        first, _ = monitor(log, store, restart=True)
+        assert not any("--restart" in remark for remark in first.remarks)
+        if damaged:
+            (store.layout.root / "monitors" / first.monitor_id / "position.json").write_text("{", encoding="utf-8")
+        again, _ = monitor(log, store, restart=True)
+        write(log, record(40))
+        assert monitor(log, store)[0].remarks == []
+        (said,) = [remark for remark in again.remarks if "--restart" in remark]
+        condition = said.partition(" count ")[2]
+        counted = store.query(f"SELECT count(*), count(DISTINCT interaction_id) FROM samples {condition}").iloc[0].tolist()
+        assert (len(ids(store)), counted) == (81, [41, 41])
+
 
 class TestBadRecords:
     def test_they_are_counted_and_named_and_hide_nobody(self, log: Path, store: Store) -> None:
