@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from eval_skills.core.messages.roles import finish_reason_of
 from eval_skills.core.models import Reason, SkillResponse
+from eval_skills.core.models.result import ANSWER_CUT
 from eval_skills.core.text import excerpt, plural
 from eval_skills.scorers.score import remark
 from eval_skills.scorers.tools.calls import in_turn
@@ -13,9 +14,6 @@ from eval_skills.scorers.tools.calls import in_turn
 DUPLICATE_KEYS = "DUPLICATE_KEYS"
 """An object of the answer's JSON gives a key twice. That is valid for most parsers, which read different values from it (RFC
 8259, section 4)."""
-
-ANSWER_CUT = "ANSWER_CUT"
-"""The model had not come to its end."""
 
 _SAID_OF_A_RUN = {
     DUPLICATE_KEYS: "gave a key twice in one object of its JSON in {items}, where the last value counts",

@@ -36,6 +36,9 @@ user, or the deadline."""
 FORBIDDEN_TOOL_CALLED = "FORBIDDEN_TOOL_CALLED"
 """The code of the reason for which every report shows an alert."""
 
+ANSWER_CUT = "ANSWER_CUT"
+"""The code of the remark on an answer that was cut: the model had not come to its end."""
+
 KEPT_ANSWER = "KEPT_ANSWER"
 """The code of the remark on an item that was answered from the cache: its cost was paid by an earlier run."""
 

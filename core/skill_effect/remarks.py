@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from eval_skills.core.models import SkillCompletionReport, TaskResult
 from eval_skills.core.models.report import commonest_error, is_missing
+from eval_skills.core.models.result import ANSWER_CUT
 from eval_skills.core.skill_effect.figures import is_unanswered
 from eval_skills.core.skill_effect.model import Arm, ArmFigures
 from eval_skills.core.text import first_of, plural
@@ -68,7 +69,7 @@ def _silent_arms(reports: Mapping[Arm, SkillCompletionReport]) -> Iterator[str]:
 
 def remarks_of(reports: Mapping[Arm, SkillCompletionReport], arms: Sequence[ArmFigures], copies: Mapping[str, str]) -> list[str]:
     """What is worth knowing and stops nothing; `copies` leads from a task to the one that it is a copy of."""
-    return [*_loads(arms), *_unjudged(reports), *_unknown_costs(reports), *_copied(copies)]
+    return [*_loads(arms), *_unjudged(reports), *_cut(reports), *_unknown_costs(reports), *_copied(copies)]
 
 
 def _loads(arms: Sequence[ArmFigures]) -> Iterator[str]:
@@ -99,6 +100,17 @@ def _unjudged(reports: Mapping[Arm, SkillCompletionReport]) -> Iterator[str]:
             "answers that were not judged are kept: eval-skills rescore RUN judges them and calls no agent; then skill-effect "
             "--of-run with the id that it prints shows the effect"
         )
+
+
+def _cut(reports: Mapping[Arm, SkillCompletionReport]) -> Iterator[str]:
+    """Where answers were cut: if that struck one arm more than another, the difference may be that of the limit."""
+    for arm, report in reports.items():
+        items = report.task_results
+        if found := [item for item in items if any(reason.code == ANSWER_CUT for reason in item.reasons)]:
+            yield (
+                f"{arm}: the answer was cut in {len(found):,} of {plural(len(items), 'item')}, and judged as it is "
+                f"({ANSWER_CUT}; {_named(found)})"
+            )
 
 
 def _unknown_costs(reports: Mapping[Arm, SkillCompletionReport]) -> Iterator[str]:

@@ -18,6 +18,7 @@ from eval_skills.adapters.throttling import run_is_over
 from eval_skills.core.errors import InputError, RunError
 from eval_skills.core.fingerprint import digest_of_folder, digest_of_json, git_commit, installed_version
 from eval_skills.core.models import Attempt, Skill
+from eval_skills.core.models.result import ANSWER_CUT
 from eval_skills.core.rate_limits.pace import MAX_WAIT_S
 from eval_skills.core.rate_limits.services import MAX_THROTTLED_S, Throttled
 from eval_skills.core.redaction import Redaction
@@ -36,7 +37,7 @@ from eval_skills.engine.evaluation.recorder import Recorder
 from eval_skills.engine.evaluation.spending import Limits, record_stop
 from eval_skills.engine.evaluation.tracing import RunTrace
 from eval_skills.engine.judging.preflight import check_judges_ready
-from eval_skills.scorers.answer_remarks import ANSWER_CUT, DUPLICATE_KEYS, run_remark
+from eval_skills.scorers.answer_remarks import DUPLICATE_KEYS, run_remark
 
 MAX_RETRY_AFTER_S = MAX_WAIT_S
 """The longest wait that a skill may ask for with ``Retry-After``."""

@@ -7,13 +7,13 @@ from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from eval_skills.core.models.result import ANSWER_CUT
 from eval_skills.core.monitoring import StatusChange, WindowFigures, is_sampled
 from eval_skills.core.text import plural
 from eval_skills.engine.judging.outcome import could_not_be_judged
 from eval_skills.engine.monitor.log.reader import LogReader
 from eval_skills.engine.monitor.log.records import USUAL, Interaction, LogFields, RecordReader
 from eval_skills.engine.monitor.request import MonitorRequest
-from eval_skills.scorers.answer_remarks import ANSWER_CUT
 
 BATCH_SAMPLES = 500
 BATCH_BYTES = 32 * 1024 * 1024

@@ -11,11 +11,12 @@ from typing import Any
 
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import Reason, Verdict
+from eval_skills.core.models.result import ANSWER_CUT
 from eval_skills.core.monitoring import Judged
 from eval_skills.core.redaction import Redaction
 from eval_skills.engine.monitor.expectation import MonitorTask
 from eval_skills.engine.monitor.log.records import Interaction
-from eval_skills.scorers.answer_remarks import ANSWER_CUT, about_cuts
+from eval_skills.scorers.answer_remarks import about_cuts
 
 PREVIEW_CHARS = 200
 """The length of a stored question or answer, in Unicode code points."""

@@ -12,6 +12,7 @@ from eval_skills.core.errors import RunError
 from eval_skills.core.fingerprint import installed_version
 from eval_skills.core.models import ItemResult, SkillResponse, Usage
 from eval_skills.core.models.response import believed_ms
+from eval_skills.core.models.result import ANSWER_CUT
 from eval_skills.core.redaction import Redaction
 from eval_skills.core.store import (
     Manifest,
@@ -48,7 +49,7 @@ from eval_skills.engine.judging.preflight import check_judges_ready
 from eval_skills.engine.rescoring.plan import Rescoring, has_answer
 from eval_skills.engine.skill_effect.experiment import effect_of_run
 from eval_skills.engine.stored_runs.reports import skill_reports_of
-from eval_skills.scorers.answer_remarks import ANSWER_CUT, DUPLICATE_KEYS
+from eval_skills.scorers.answer_remarks import DUPLICATE_KEYS
 
 
 class NothingJudged(RunError):

@@ -228,6 +228,14 @@ def test_a_verdict_that_rests_on_errors_of_the_agent_says_so() -> None:
     assert "without: 9 items without an answer count as not passed (the agent ended with exit code 3)" in found.remarks
 
 
+def test_answers_that_were_cut_are_counted_by_arm() -> None:
+    cut = [{"code": "ANSWER_CUT", "message": "the answer was cut", "informational": True}]
+    theirs = report("without", every(9, "f"), reasons=cut)
+    found = effect(with_=report("with", every(9, "p")), without=theirs)
+    (said,) = [remark for remark in found.remarks if "cut" in remark]
+    assert said.startswith("without: the answer was cut in 9 of 9 items, and judged as it is (ANSWER_CUT; t00#1, t01#1")
+
+
 def test_a_verdict_that_holds_without_the_errors_does_not_rest_on_them() -> None:
     theirs = broken(report("without", every(9, "ff")), "t00#1")
     (comparison,) = effect(with_=report("with", every(9, "pp")), without=theirs).comparisons
