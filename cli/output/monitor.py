@@ -48,7 +48,7 @@ class MonitorGate:
 
     def why_not(self, summary: MonitorSummary, now: datetime) -> str | None:
         """Why the gate has not passed at `now`; None where it has. Too little that could be judged passes no gate, nor
-        does a log of which a file cannot be read."""
+        does a log of which a file cannot be read, nor samples without a verdict that leave the status open."""
         if not self.is_asked:
             return None
         if summary.too_little:
@@ -59,7 +59,9 @@ class MonitorGate:
             return silence
         limit = {None: 3, "warning": 1, "critical": 2}[self.fail_on]
         is_bad = summary.status == "insufficient_data" or SEVERITY[summary.status] >= limit
-        return f"the status is {summary.status}" if self.fail_on is not None and is_bad else None
+        if self.fail_on is None:
+            return None
+        return f"the status is {summary.status}" if is_bad else _left_open(summary, limit)
 
     def _too_silent(self, summary: MonitorSummary, now: datetime) -> str | None:
         silence, unknown = summary.silence_s(now), "since when the log has had no new record is not known"
@@ -72,6 +74,15 @@ class MonitorGate:
     def __str__(self) -> str:
         asked = [f"--fail-on {self.fail_on}"] if self.fail_on is not None else []
         return " and ".join([*asked, *([f"--max-silence {self.max_silence_s:g}"] if self.max_silence_s is not None else [])])
+
+
+def _left_open(summary: MonitorSummary, limit: int) -> str | None:
+    """That the status may be worse than it is said to be, if samples that could not be judged had not passed."""
+    worst = summary.worst_status
+    if worst is None or SEVERITY.get(worst, 0) < limit:
+        return None
+    leave = "leaves" if summary.left_open == 1 else "leave"
+    return f"{plural(summary.left_open, 'recent sample')} that could not be judged {leave} open whether the status is {worst}"
 
 
 def show_monitor(summary: MonitorSummary, gate: MonitorGate, why_not: str | None) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -95,6 +96,7 @@ class MonitorSession:
             raise
         self._saved = found or MonitorState(monitor_id=self.monitor_id, log=self.request.log)
         self.health = HealthMonitor(self.request.rule, self._saved.samples, self._saved.announced)
+        self._judged_lately = deque(self._saved.judged_lately, self.request.rule.window)
         self._last_record, self._judged_at = self._saved.last_record, self._saved.judged_at
         known = self._saved.files
         self.reader = LogReader(Path(self.request.log), self._records, known, knows_rotated=self._saved.knows_rotated)
@@ -206,6 +208,8 @@ class MonitorSession:
             unjudged=counts.unjudged,
             judge_failed=counts.lost_batches > 0,
             too_little=self._too_little,
+            left_open=self._left_open,
+            worst_status=self.request.rule.status(figures.passed, figures.size + self._left_open),
             unread=tuple(reader.unread),
             task_runs=counts.batches,
             last_record=self._last_record,
@@ -229,6 +233,11 @@ class MonitorSession:
         drawn = counts.sampled + counts.repeated + counts.unjudged + counts.dropped + counts.unusable
         mostly_bad = 2 * reader.bad > found or 2 * counts.unusable > drawn or counts.is_mostly_unusable_lately
         return mostly_bad or counts.lost_batches > 0 if found else self._saved.too_little
+
+    @property
+    def _left_open(self) -> int:
+        """How many of the last samples the judge failed on."""
+        return self._judged_lately.count(False)
 
     def _note_records(self) -> None:
         """Note until when the log was not silent, if it has more records of the skill than were noted: until their file was last
@@ -259,6 +268,7 @@ class MonitorSession:
         """The samples without those that the judge failed on; none at all where these are more than half."""
         missing = [each for each in samples if each.verdict.error_kind == "judge"]
         if not missing:
+            self._judged_lately.extend(True for _ in samples)
             return samples
         errors = [self._redaction.text(each.verdict.reasons[0].message) for each in missing]
         is_lost = 2 * len(missing) > len(samples)
@@ -267,6 +277,8 @@ class MonitorSession:
                 f"{failed_judging(errors, len(samples), 'sample')}; nothing of this batch landed, and the status is "
                 f"still {self.health.status}: make the same call again once the judge answers"
             )
+        if not is_lost:  # nothing of a lost batch counts: `too_little` is about that
+            self._judged_lately.extend(each.verdict.error_kind != "judge" for each in samples)
         self._counts.unjudged += len(missing)
         self._counts.first_unjudged = self._counts.first_unjudged or errors[0]
         self._counts.lost_batches += is_lost
@@ -295,6 +307,7 @@ class MonitorSession:
             last_record=self._last_record,
             judged_at=self._judged_at,
             too_little=self._too_little,
+            judged_lately=list(self._judged_lately),
         )
         write_state(self._file, self._saved)
         self.store.publish()  # another machine that reads the log goes on from here

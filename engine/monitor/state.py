@@ -39,6 +39,7 @@ class MonitorState(Model):
     `knows_rotated`: `files` also holds what the log had been rotated to before the first call. `last_record`: when the file of
     the last new record was last written to; None where there was none since an earlier version wrote this. `judged_at`: when a
     sample was last judged; None as for `last_record`. `too_little` is that of `MonitorSummary`.
+    `judged_lately`: of the last samples, at most as many as the window holds, whether the judge judged each.
     """
 
     monitor_id: str
@@ -51,6 +52,7 @@ class MonitorState(Model):
     last_record: AwareDatetime | None = Field(default=None, strict=False)
     judged_at: AwareDatetime | None = Field(default=None, strict=False)
     too_little: bool = False
+    judged_lately: list[bool] = Field(default_factory=list)
 
     @property
     def samples(self) -> list[Judged]:

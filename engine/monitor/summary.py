@@ -22,7 +22,8 @@ class MonitorSummary:
     the last one that did. `unread`: files of the log that could not be read at the end. `changes` are the last hundred of
     `change_count`. `flow_runs` and `task_runs`: what Prefect should have recorded; `unrecorded` is why it could not, None where
     it did. `last_record`: when the file of the last new record that this call or an earlier one found was last written to; None
-    where that is not known.
+    where that is not known. `left_open`: how many of the last samples, as many as the window holds, the judge failed on;
+    `worst_status` is what the status would be if none of these had passed.
     """
 
     monitor_id: str
@@ -45,6 +46,8 @@ class MonitorSummary:
     unjudged: int = 0
     judge_failed: bool = False
     too_little: bool = False
+    worst_status: HealthStatus | None = None
+    left_open: int = 0
     unread: tuple[str, ...] = ()
     flow_runs: tuple[str, ...] = ()
     task_runs: int = 0

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import pytest
 
+from eval_skills.cli.output.monitor import MonitorGate
 from eval_skills.core.errors import RunError, UsageError
 from eval_skills.core.store import Store
 from eval_skills.engine.definition.scoring import judges_of
@@ -386,6 +388,22 @@ class TestMonitor:
         [told] = [each for each in summary.remarks if each.startswith("judge: ")]
         assert told.startswith("judge: 1 of 3 samples could not be judged: ")
         assert told.endswith("they are left out of the window")
+
+    def test_no_gate_passes_where_what_the_judge_could_not_judge_leaves_it_open(
+        self, model: ScriptedModel, llm: Any, tmp_path: Path
+    ) -> None:
+        request = self.request(tmp_path, llm(), no_judge_check=True, window=4)
+        model.otherwise = lambda asked: failure(422, "not this one") if _number(asked) == 1 else verdict()
+        lenient = self.request(tmp_path, llm(), no_judge_check=True, window=4, critical=0.6)
+        gate, now = MonitorGate("critical", None), datetime.now(UTC)
+        said = "1 recent sample that could not be judged leaves open whether the status is critical"
+        for _ in range(2):  # the second call finds nothing new
+            summary = self.judged(request)
+            assert (summary.status, gate.why_not(summary, now)) == ("healthy", said)
+        assert gate.why_not(self.judged(lenient), now) is None
+        with Path(request.log).open("a", encoding="utf-8") as log:
+            log.writelines(json.dumps({"id": str(n), "input": "?", "output": f"answer {n}"}) + "\n" for n in range(3, 9))
+        assert gate.why_not(self.judged(request), now) is None
 
     @pytest.mark.slow
     def test_p13_a_batch_that_is_mostly_not_judged_changes_nothing_and_is_not_read_forever(
