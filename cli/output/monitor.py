@@ -38,7 +38,7 @@ class MonitorGate:
     None asks for nothing.
     """
 
-    fail_on: str | None
+    fail_on: HealthStatus | None
     max_silence_s: float | None
 
     @property
@@ -57,10 +57,10 @@ class MonitorGate:
             return f"{summary.unread[0]} cannot be read{_and_more(summary.unread)}"
         if self.max_silence_s is not None and (silence := self._too_silent(summary, now)):
             return silence
-        limit = {None: 3, "warning": 1, "critical": 2}[self.fail_on]
-        is_bad = summary.status == "insufficient_data" or SEVERITY[summary.status] >= limit
         if self.fail_on is None:
             return None
+        limit = SEVERITY[self.fail_on]
+        is_bad = summary.status == "insufficient_data" or SEVERITY[summary.status] >= limit
         return f"the status is {summary.status}" if is_bad else _left_open(summary, limit)
 
     def _too_silent(self, summary: MonitorSummary, now: datetime) -> str | None:

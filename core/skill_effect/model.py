@@ -67,7 +67,7 @@ class ArmFigures(Model):
     @property
     def never_loaded(self) -> bool:
         """Whether no item loaded an Agent Skill; not where that is unknown of one with an answer and a verdict, and not where
-        there are no answers at all, as of an agent that could not be reached."""
+        there are no answers at all, as with an agent that could not be reached."""
         return self.has_answers and self.known_loads > 0 and not self.loaded and not self.silent_items
 
 
