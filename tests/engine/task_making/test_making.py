@@ -131,12 +131,16 @@ def test_a_task_of_a_run_names_the_evaluator_that_judged_it_by_default(landed_ru
     asked: dict[str, dict[str, Any]] = {
         "by-default": {"inputData": {"what": "it"}, "expectedOutput": {"value": "right"}},
         "own": own,
+        "named": {"inputData": {"what": "named"}, "evaluator": "gaia", "expectedOutput": {"value": "right"}},
         "talk": {"turns": turns},
     }
     (tmp_path / "tasks.json").write_text(json.dumps([{"id": name, **each} for name, each in asked.items()]), encoding="utf-8")
     landed_run(dict.fromkeys(asked, "right"), evaluator="levenshtein")
     drafts = made(store=store, sources=["store"]).benchmark.tasks
-    assert [task.evaluator_type for task in drafts if task.turns is None] == ["levenshtein", "gaia"]
+    assert [task.evaluator_type for task in drafts if task.turns is None] == ["levenshtein", "gaia", "gaia"]
+    [named] = [task for task in drafts if task.turns is None and task.input_data == {"what": "named"}]
+    assert named.expected_output is not None
+    assert named.expected_output.type is None, "its own evaluator is not contradicted"
     [talk] = [task.turns for task in drafts if task.turns is not None]
     assert [turn.evaluator_type for turn in talk] == [None, "levenshtein"]
 
