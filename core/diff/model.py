@@ -66,7 +66,8 @@ class Flip(Model, defer_build=True):
 
 
 class DifferenceInterval(Model, defer_build=True):
-    """An interval of the mean difference, in [−1, 1]; method ``t``, or ``constant`` where all tasks moved alike."""
+    """An interval of the mean difference, in [−1, 1]; method ``t`` (for equivalence with the limits of `proving_interval`), or
+    ``constant`` where all tasks moved alike."""
 
     lower: float
     upper: float

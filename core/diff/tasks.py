@@ -22,6 +22,7 @@ from eval_skills.core.statistics.paired import (
     mean_difference,
     p_floor,
     paired_t_p,
+    proving_interval,
     sign_flip_test,
     sign_test,
     smallest_effect,
@@ -94,7 +95,7 @@ class TaskPairs:
             tasks_worse=worse,
             mean_difference=float(differences.mean()),
             interval=_interval(mean_difference(differences, level=1 - significance)),
-            equivalence_interval=_interval(mean_difference(differences, level=1 - 2 * significance)),
+            equivalence_interval=_interval(proving_interval(differences, level=1 - 2 * significance)),
             equivalence_margin=margin,
             correlation=correlation(before, after),
             test="sign_flip_exact" if is_exact(differences) else "sign_flip_drawn",
@@ -234,7 +235,7 @@ def _rate(runs: Runs) -> float:
 
 def _at_bound(differences: FloatArray, significance: float, seed: int) -> AtBound:
     p_value = sign_flip_test(differences, seed=seed)
-    interval = _interval(mean_difference(differences, level=1 - 2 * significance))
+    interval = _interval(proving_interval(differences, level=1 - 2 * significance))
     return AtBound(p_value=p_value, adjusted_p=p_value, equivalence_interval=interval)
 
 

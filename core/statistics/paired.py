@@ -51,6 +51,24 @@ def mean_difference(differences: FloatArray, *, level: float = 0.95) -> MeanDiff
     return MeanDifference(mean, max(-1.0, mean - half), min(1.0, mean + half), level, "t")
 
 
+def proving_interval(differences: FloatArray, *, level: float) -> MeanDifference:
+    """The interval of the mean difference that has to lie within a margin to prove that not more than that changed.
+
+    It is that of `mean_difference`, with the limit on the side of a long tail farther out. Where a few tasks of many lost
+    all, t is skewed, and the limit too near: of 100 tasks that each break with a chance of 3 %, it would lie above −0.03 in 19 %
+    of cases instead of 5 %. The shift is the second term of Cornish and Fisher's expansion of t; a limit is never moved inward.
+    Source: Hall 1983, "Inverting an Edgeworth expansion", The Annals of Statistics 11.
+    """
+    found = mean_difference(differences, level=level)
+    if found.method == "constant":
+        return found
+    tasks, deviation = len(differences), float(differences.std(ddof=1))
+    skewness = float(((differences - found.mean) ** 3).mean()) / deviation**3
+    shift = skewness * deviation * (1 + 2 * t_quantile((1 + level) / 2, tasks - 1) ** 2) / (6 * tasks)
+    lower, upper = max(-1.0, found.lower + min(0.0, shift)), min(1.0, found.upper + max(0.0, shift))
+    return MeanDifference(found.mean, lower, upper, level, "t")
+
+
 def paired_t_p(differences: FloatArray) -> float | None:
     """Two-sided p of the paired t test; None for fewer than two tasks or where all differences are the same."""
     tasks = len(differences)

@@ -8,7 +8,7 @@ import numpy as np
 
 from eval_skills.core.diff.diff import EQUIVALENCE_MARGIN, SIGNIFICANCE
 from eval_skills.core.diff.until import levels_of_looks
-from eval_skills.core.statistics.paired import mean_difference, sign_flip_test
+from eval_skills.core.statistics.paired import proving_interval, sign_flip_test
 from eval_skills.core.statistics.rates import DEFAULT_SEED, FloatArray
 from tests.simulations.draws import Chances, Share, mostly_good
 
@@ -94,7 +94,7 @@ def _stopped(looks: list[FloatArray], levels: list[float]) -> tuple[int, str]:
     for runs, (differences, level) in enumerate(zip(looks, levels, strict=True), start=1):
         if sign_flip_test(differences) <= level:
             return runs, "moved"
-        interval = mean_difference(differences, level=1 - 2 * level)
+        interval = proving_interval(differences, level=1 - 2 * level)
         if interval.lower > -EQUIVALENCE_MARGIN and interval.upper < EQUIVALENCE_MARGIN:
             return runs, "equivalent"
     return len(looks), ""

@@ -262,6 +262,16 @@ class TestHowManyTasksAreCompared:
         assert [len(gate_failures(diff_reports(*sides), "worse")) for sides in (asked, judged)] == [1, 1]
 
 
+class TestProvenToBeNoWorse:
+    def test_one_lost_task_of_a_hundred_is_no_proof_that_less_than_three_of_a_hundred_are_lost(self) -> None:
+        whole = reports(each(100, "p"))
+        assert gate_failures(diff_reports(whole, whole), "not-proven") == []
+        for missing in ({}, {"t0": "i"}):
+            found = diff_reports(whole, reports({**each(100, "p"), "t0": "f", **missing}))
+            (failure,) = gate_failures(found, "not-proven")
+            assert "not proven that it lost less than 0.03" in failure
+
+
 class TestSeveralVersionsOfASkillsFiles:
     def test_no_gate_passes_and_the_comparison_says_so(self) -> None:
         whole = reports(each(9, "pp"), skill_digest="sha256:1")

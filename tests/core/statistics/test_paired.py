@@ -15,6 +15,7 @@ from eval_skills.core.statistics.paired import (
     mean_difference,
     p_floor,
     paired_t_p,
+    proving_interval,
     sign_flip_tail,
     sign_flip_test,
     sign_flip_tests,
@@ -69,6 +70,29 @@ def test_equal_differences_keep_a_width(differences: FloatArray, level: float, l
     difference = mean_difference(differences, level=level)
     assert (difference.lower, difference.upper) == pytest.approx((lower, upper), abs=5e-5)
     assert difference.method == "constant"
+
+
+@each_row(
+    ("tasks", "margin", "by_t_alone"),
+    [(60, 0.05, 0.192), (100, 0.03, 0.195), (200, 0.03, 0.147), (200, 0.05, 0.124)],
+)
+def test_a_loss_of_few_tasks_passes_for_less_than_the_margin_as_seldom_as_said(
+    stats: ModuleType, tasks: int, margin: float, by_t_alone: float
+) -> None:
+    shares = []
+    for interval in (mean_difference, proving_interval):
+        lost = [-np.r_[np.ones(count), np.zeros(tasks - count)] for count in range(30)]
+        below = [interval(differences, level=0.9).lower > -margin for differences in lost]
+        shares.append(float(stats.binom.pmf(np.flatnonzero(below), tasks, margin).sum()))
+    assert shares == [pytest.approx(by_t_alone, abs=5e-4), pytest.approx(0.05, abs=0.015)]
+
+
+@given(thirds)
+def test_the_proving_interval_is_never_inside_that_of_t_and_turns_with_the_differences(differences: FloatArray) -> None:
+    by_t, proving = mean_difference(differences, level=0.9), proving_interval(differences, level=0.9)
+    assert proving.lower <= by_t.lower <= by_t.upper <= proving.upper
+    turned = proving_interval(-differences, level=0.9)
+    assert (-turned.upper, -turned.lower) == pytest.approx((proving.lower, proving.upper), abs=1e-9)
 
 
 @given(thirds)
