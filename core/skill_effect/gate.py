@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from eval_skills.core.diff.diff import SIGNIFICANCE
+from eval_skills.core.diff.diff import SIGNIFICANCE, at_lower
+from eval_skills.core.diff.figures import ROUNDING
 from eval_skills.core.diff.gate import loss_failure
 from eval_skills.core.skill_effect.model import ArmComparison, SkillEffect
 
@@ -23,7 +24,7 @@ def gate_failures(effect: SkillEffect, fail_on: FailOn) -> list[str]:
             found.append(f"{name} could not be compared: {each.diff.several_versions}")
         elif verdict == "worse" or (fail_on == "not-better" and verdict != "better"):
             found.append(f"{name} is {verdict}")
-        elif each.diff.left_open:
+        elif each.diff.left_open and not _lost_nothing(each):
             found.append(f"{name}: items without a verdict leave open whether it is worse")
         elif lost := loss_failure(each.diff, compared=len(effect.comparisons), significance=SIGNIFICANCE):
             found.append(f"{name} {lost}")
@@ -32,6 +33,12 @@ def gate_failures(effect: SkillEffect, fail_on: FailOn) -> list[str]:
     if fail_on == "not-better" and effect.never_loaded:
         found.append("the Agent Skill was never loaded, so no difference is its content's")
     return found
+
+
+def _lost_nothing(found: ArmComparison) -> bool:
+    """Whether nothing was lost on the whole even if every item without a verdict had gone against the Agent Skill."""
+    statistics = found.diff.statistics
+    return statistics is not None and at_lower(statistics).mean_difference >= -ROUNDING
 
 
 def of_answers(found: ArmComparison) -> str:

@@ -38,6 +38,10 @@ NO_ANSWER = (
             ["with − without: items without a verdict leave open whether it is worse"],
             id="outages-leave-it-open",
         ),
+        pytest.param(every(3, "pp"), every(2, "ff") | {"t02": "ii"}, "worse", [], id="not-where-nothing-can-have-been-lost"),
+        pytest.param(
+            every(3, "pp"), every(2, "ff") | {"t02": "ii"}, "not-better", ["with − without is inconclusive"], id="nor-proven"
+        ),
     ],
 )
 def test_the_gate_of_an_effect(ours: dict[str, str], theirs: dict[str, str], fail_on: FailOn, failures: list[str]) -> None:
