@@ -7,7 +7,7 @@ from typing import Literal
 
 from eval_skills.core.diff.diff import at_lower, interval_text
 from eval_skills.core.diff.figures import ROUNDING
-from eval_skills.core.diff.model import PairedStatistics, ReportDiff, SkillDiff
+from eval_skills.core.diff.model import MissingRule, PairedStatistics, ReportDiff, SkillDiff
 from eval_skills.core.models import SkillCompletionReport
 from eval_skills.core.statistics.losses import Loss, least_tasks, weighed_loss
 from eval_skills.core.text import exact, first_of, plural
@@ -30,9 +30,9 @@ def gate_failures(diff: ReportDiff, fail_on: FailOn, *, margin: float = NON_INFE
     equivalence interval does not lie above −margin (a one-sided test at the significance).
 
     Neither passes what could not be judged: a comparison that items without a verdict leave open, one of which every task, or
-    more than half of them, changed or left, a skill whose items are of several versions of its files, one that has a report on
-    the earlier side alone, in whatever version, a version of one that left where another one came, and a comparison in which no
-    skill has a task on both sides.
+    more than half of them, changed or left (or, where such items are ignored, has no verdict on one side), a skill whose items
+    are of several versions of its files, one that has a report on the earlier side alone, in whatever version, a version of one
+    that left where another one came, and a comparison in which no skill has a task on both sides.
     """
     compared = sum(skill.statistics is not None for skill in diff.skills)
     failures = [failure for skill in diff.skills if (failure := _failure(skill, diff, fail_on, margin, compared))]
@@ -110,7 +110,7 @@ def _failure(skill: SkillDiff, diff: ReportDiff, fail_on: FailOn, margin: float,
         return f"{name} could not be judged: {skill.explanation}"
     if skill.several_versions:
         return f"{name} could not be judged: {skill.several_versions}; evaluate it anew"
-    if few := _too_few(skill, found):
+    if few := _too_few(skill, found, diff.missing):
         return f"{name} could not be judged: {few}"
     if skill.verdict == "worse":
         return f"{name} is worse: {skill.explanation}"
@@ -134,15 +134,20 @@ def _lost_together(diff: ReportDiff) -> str | None:
     )
 
 
-def _too_few(skill: SkillDiff, found: PairedStatistics) -> str | None:
-    """In words, that less than half of the tasks of the earlier side are compared; None where it is more."""
+def _too_few(skill: SkillDiff, found: PairedStatistics, missing: MissingRule) -> str | None:
+    """In words, that less than half of the tasks of the earlier side are compared; None where it is more.
+
+    Tasks without a verdict on one side count as compared where a verdict must hold whatever they would have said.
+    """
+    ignored = len(skill.tasks_without_verdict) if missing == "ignore" else 0
     lost = len(skill.tasks_incomparable) + len(skill.tasks_only_before)
-    if found.tasks >= LEAST_COMPARED * (found.tasks + lost):
+    if found.tasks >= LEAST_COMPARED * (found.tasks + lost + ignored):
         return None
-    return (
-        f"only {found.tasks:,} of {plural(found.tasks + lost, 'task')} of the earlier side are compared, the others changed, "
-        "left or are judged otherwise; evaluate all of them, or rescore the earlier side by today's tasks"
-    )
+    said = f"only {found.tasks:,} of {plural(found.tasks + lost + ignored, 'task')} of the earlier side are compared, "
+    if not lost:
+        return f"{said}the others have no verdict on one side; run them again with --resume RUN --retry-errors"
+    why = "changed, left, are judged otherwise or have no verdict" if ignored else "changed, left or are judged otherwise"
+    return f"{said}the others {why}; evaluate all of them, or rescore the earlier side by today's tasks"
 
 
 def not_proven(found: PairedStatistics, margin: float) -> str | None:

@@ -255,6 +255,19 @@ class TestHowManyTasksAreCompared:
         assert gate_failures(diff_reports(whole, reports(each(6, "p"))), "worse") == []
         assert gate_failures(diff_reports(reports(each(6, "p")), reports(each(100, "p"))), "worse") == []
 
+    def test_nor_are_tasks_of_which_a_side_has_no_verdict_where_these_are_ignored(self) -> None:
+        whole = reports(each(12, "pp"))
+        for fail_on in ("worse", "not-proven"):
+            (failure,) = gate_failures(diff_reports(whole, reports(each(12, "pp") | each(7, "ii")), missing="ignore"), fail_on)
+            assert failure == (
+                "s@1.0.0 could not be judged: only 5 of 12 tasks of the earlier side are compared, the others have no verdict on "
+                "one side; run them again with --resume RUN --retry-errors"
+            )
+        few = reports({task: runs for task, runs in (each(12, "pp") | each(6, "ii")).items() if task != "t11"})
+        (failure,) = gate_failures(diff_reports(whole, few, missing="ignore"), "worse")
+        assert "the others changed, left, are judged otherwise or have no verdict; evaluate all" in failure
+        assert gate_failures(diff_reports(whole, reports(each(12, "pp") | each(6, "ii")), missing="ignore"), "worse") == []
+
     def test_changed_tasks_are_not_compared_either(self) -> None:
         old, new = (dict.fromkeys(each(12, ""), "old") | dict.fromkeys(each(7, ""), side) for side in ("old", "new"))
         asked = (reports(each(12, "p"), digests=digests) for digests in (old, new))
