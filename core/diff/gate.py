@@ -10,6 +10,7 @@ from eval_skills.core.diff.figures import ROUNDING
 from eval_skills.core.diff.model import MissingRule, PairedStatistics, ReportDiff, SkillDiff
 from eval_skills.core.models import SkillCompletionReport
 from eval_skills.core.statistics.losses import Loss, least_tasks, weighed_loss
+from eval_skills.core.statistics.paired import tasks_to_prove
 from eval_skills.core.text import exact, first_of, plural
 
 FailOn = Literal["worse", "not-proven"]
@@ -154,5 +155,7 @@ def not_proven(found: PairedStatistics, margin: float) -> str | None:
     """In words, that it is not proven that less than `margin` was lost; None where it is (one-sided, at the significance)."""
     if found.equivalence_interval.lower > -margin:
         return None
-    interval = interval_text(found.equivalence_interval)
-    return f"not proven that it lost less than {exact(margin)}: the mean difference lies in {interval}"
+    interval = found.equivalence_interval
+    needed = tasks_to_prove(margin, level=interval.level)
+    few = f"; where none differs, it takes {plural(needed, 'task')}" if needed is not None and found.tasks < needed else ""
+    return f"not proven that it lost less than {exact(margin)}: the mean difference lies in {interval_text(interval)}{few}"

@@ -38,26 +38,36 @@ def mean_difference(differences: FloatArray, *, level: float = 0.95) -> MeanDiff
     """The mean difference with its t interval, clipped to [−1, 1]; at least one task is needed.
 
     Where all differences are the same (one task, or no task that changed) the t interval has no width, which is false certainty.
-    There the share u of tasks that differ otherwise is bounded by the chance of having seen none, (1 − u)^T = (1 − level)/2,
-    and those tasks may differ by anything: method ``constant``. With 60 unchanged tasks, level 0.9: ±0.049.
+    There it holds what tasks of which none was seen may add (`_with_unseen`), method ``constant``. With 60 unchanged tasks,
+    level 0.9: ±0.049.
     Source of the t interval: Miller 2024, arXiv:2411.00640, section 4.
     """
     tasks, mean = len(differences), float(differences.mean())
     if np.ptp(differences) <= _SAME:
-        other = 1 - ((1 - level) / 2) ** (1 / tasks)
-        centre = mean * (1 - other)
-        return MeanDifference(mean, max(-1.0, centre - other), min(1.0, centre + other), level, "constant")
+        return MeanDifference(mean, *_with_unseen(mean, tasks, level), level, "constant")
     half = t_quantile((1 + level) / 2, tasks - 1) * float(differences.std(ddof=1)) / math.sqrt(tasks)
     return MeanDifference(mean, max(-1.0, mean - half), min(1.0, mean + half), level, "t")
+
+
+def _with_unseen(mean: float, tasks: int, level: float) -> tuple[float, float]:
+    """Between what the mean lies if a share u of tasks that was not seen differs by anything; clipped to [−1, 1].
+
+    u is bounded by the chance of having seen none, (1 − u)^T = (1 − level)/2.
+    """
+    unseen = 1 - ((1 - level) / 2) ** (1 / tasks)
+    centre = mean * (1 - unseen)
+    return max(-1.0, centre - unseen), min(1.0, centre + unseen)
 
 
 def proving_interval(differences: FloatArray, *, level: float) -> MeanDifference:
     """The interval of the mean difference that has to lie within a margin to prove that not more than that changed.
 
-    It is that of `mean_difference`, with the limit on the side of a long tail farther out. Where a few tasks of many lost
-    all, t is skewed, and the limit too near: of 100 tasks that each break with a chance of 3 %, it would lie above −0.03 in 19 %
-    of cases instead of 5 %. The shift is the second term of Cornish and Fisher's expansion of t; a limit is never moved inward.
-    Source: Hall 1983, "Inverting an Edgeworth expansion", The Annals of Statistics 11.
+    It is that of `mean_difference` with limits that lie farther out in two cases. Where a few tasks of many lost all, t is skewed
+    and its limit too near: of 100 tasks that each break with a chance of 3 %, it would lie above −0.03 in 19 % of cases instead
+    of 5 %. The limit on the side of the long tail is moved by the second term of Cornish and Fisher's expansion of t. And where
+    hardly a task differs, t says little of those that break and were not seen: the limits hold what these may add, as where no
+    task differs, so that a first loss makes nothing proven that is not proven without it.
+    Source of the first: Hall 1983, "Inverting an Edgeworth expansion", The Annals of Statistics 11.
     """
     found = mean_difference(differences, level=level)
     if found.method == "constant":
@@ -65,8 +75,17 @@ def proving_interval(differences: FloatArray, *, level: float) -> MeanDifference
     tasks, deviation = len(differences), float(differences.std(ddof=1))
     skewness = float(((differences - found.mean) ** 3).mean()) / deviation**3
     shift = skewness * deviation * (1 + 2 * t_quantile((1 + level) / 2, tasks - 1) ** 2) / (6 * tasks)
-    lower, upper = max(-1.0, found.lower + min(0.0, shift)), min(1.0, found.upper + max(0.0, shift))
+    least, most = _with_unseen(found.mean, tasks, level)
+    lower = max(-1.0, min(found.lower + min(0.0, shift), least))
+    upper = min(1.0, max(found.upper + max(0.0, shift), most))
     return MeanDifference(found.mean, lower, upper, level, "t")
+
+
+def tasks_to_prove(margin: float, *, level: float) -> int | None:
+    """Of how many tasks at least, none of which differs, the `proving_interval` lies within the margin; None: of no number."""
+    if not 0 < margin < 1:
+        return 1 if margin else None
+    return math.floor(math.log((1 - level) / 2) / math.log1p(-margin)) + 1
 
 
 def paired_t_p(differences: FloatArray) -> float | None:

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from time import monotonic
 
-from tests.simulations import intervals, newly_failing, nights, outages, paired, power, ranking, sequential, trends
+from tests.simulations import intervals, newly_failing, nights, outages, paired, power, proving, ranking, sequential, trends
 
 PAGE = Path(__file__).parents[2] / "docs" / "explanation" / "statistics.md"
 
@@ -25,6 +25,7 @@ def main() -> None:
         "paired": paired.table(paired.simulate(draws)),
         "power": power.table(power.simulate(draws)),
         "newly failing": newly_failing.table(newly_failing.simulate(draws)),
+        "proving": proving.table(proving.simulate(draws)),
         "sequential": sequential.table(sequential.simulate(draws)),
         "trends": trends.table(trends.simulate(draws)),
         "nights": nights.table(nights.simulate(draws // 4)),  # a draw is a history of up to 90 nights

@@ -276,6 +276,12 @@ class TestHowManyTasksAreCompared:
 
 
 class TestProvenToBeNoWorse:
+    def test_how_many_tasks_it_takes_at_least(self) -> None:
+        for tasks, margin, said in [(98, 0.03, "; where none differs, it takes 99 tasks"), (99, 0.03, None), (9, 0.0, "]")]:
+            whole = reports(each(tasks, "ppp"))
+            failures = gate_failures(diff_reports(whole, whole), "not-proven", margin=margin)
+            assert [failure.endswith(said or "") for failure in failures] == [True] * (said is not None)
+
     def test_one_lost_task_of_a_hundred_is_no_proof_that_less_than_three_of_a_hundred_are_lost(self) -> None:
         whole = reports(each(100, "p"))
         assert gate_failures(diff_reports(whole, whole), "not-proven") == []

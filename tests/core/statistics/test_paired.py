@@ -87,6 +87,15 @@ def test_a_loss_of_few_tasks_passes_for_less_than_the_margin_as_seldom_as_said(
     assert shares == [pytest.approx(by_t_alone, abs=5e-4), pytest.approx(0.05, abs=0.015)]
 
 
+@each_row("tasks", [2, 20, 60, 100, 1000])
+def test_a_first_loss_proves_nothing_that_no_loss_leaves_open(tasks: int) -> None:
+    unchanged = proving_interval(np.zeros(tasks), level=0.9).lower
+    for lost in (0.01, 1 / 3, 1.0):
+        assert proving_interval(-lost * np.eye(tasks)[0], level=0.9).lower <= unchanged
+        by_t = mean_difference(-lost * np.eye(tasks)[0], level=0.9).lower
+        assert by_t > unchanged or tasks < 60 or lost == 1
+
+
 @given(thirds)
 def test_the_proving_interval_is_never_inside_that_of_t_and_turns_with_the_differences(differences: FloatArray) -> None:
     by_t, proving = mean_difference(differences, level=0.9), proving_interval(differences, level=0.9)
