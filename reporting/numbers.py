@@ -22,6 +22,14 @@ def rate(value: float | None) -> str:
     return UNKNOWN if value is None else f"{_percent(value)} %"
 
 
+def whole_rate(value: float) -> str:
+    """A share in whole percent, ``87 %``; likewise, with up to four decimals where it would be called 0, 100 or -100 and is not.
+
+    What binary fractions add to 0 or 1 does not count.
+    """
+    return f"{_percent(round(value, 9), 0)} %"
+
+
 def interval(value: ConfidenceInterval | DifferenceInterval | None) -> str:
     """The bounds as ``62.1 to 96.8 %``; those of a difference as ``-12.5 to +3.0 pp``."""
     from eval_skills.core.diff.model import DifferenceInterval
@@ -121,10 +129,10 @@ def points(difference: float | None) -> str:
     return UNKNOWN if difference is None else f"{signed(difference * 100, 1)} pp"
 
 
-def _percent(value: float) -> str:
-    for decimals in range(1, 5):
+def _percent(value: float, fewest: int = 1) -> str:
+    for decimals in range(fewest, 5):
         text = f"{value * 100:z.{decimals}f}"
-        if float(text) not in (0.0, 100.0) or value in (0, 1):
+        if float(text) not in (-100.0, 0.0, 100.0) or value in (-1, 0, 1):
             return text
     return text
 

@@ -56,7 +56,7 @@ def comparison_line(found: ArmComparison, effect: SkillEffect) -> str:
         return f"{what}: {difference}no verdict: the set-up is wrong"
     if statistics is None:
         return f"{what}: {verdict_text(found.diff)}"
-    gain = "gain undefined" if found.gain is None else f"gain {found.gain * 100:z.0f} % of what was left"
+    gain = "gain undefined" if found.gain is None else f"gain {numbers.whole_rate(found.gain)} of what was left"
     return f"{what}: {points(statistics.mean_difference)}, {verdict_text(found.diff)} (p = {statistics.adjusted_p:.3g}); {gain}"
 
 

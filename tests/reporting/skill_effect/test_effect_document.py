@@ -9,7 +9,7 @@ import pytest
 from eval_skills.core.diff.model import DiffRow
 from eval_skills.core.skill_effect.model import SkillEffect
 from eval_skills.reporting.skill_effect.document import EFFECT_FORMATS, write_effect
-from eval_skills.reporting.skill_effect.figures import judging_cost, spending
+from eval_skills.reporting.skill_effect.figures import comparison_line, judging_cost, spending
 from tests.core.skill_effect.test_effect import LOADED, NOT_LOADED, effect, every, report
 
 HOSTILE = "<script>alert(1)</script>|`\x1b[31m"
@@ -93,6 +93,24 @@ def test_a_ratio_is_1_or_0_only_where_it_is(ratio: float | None, shown: str) -> 
     made = found().comparisons[0]
     compared = made.model_copy(update={"diff": made.diff.model_copy(update={"rows": [row]})})
     assert [each.ratio for each in spending(compared)] == [shown]
+
+
+@pytest.mark.parametrize(
+    ("gain", "shown"),
+    [
+        pytest.param(0.8749, "gain 87 %", id="most"),
+        pytest.param(299 / 300, "gain 99.7 %", id="all-but-one"),
+        pytest.param(1 / 300, "gain 0.3 %", id="one"),
+        pytest.param(1.0 - 1e-12, "gain 100 %", id="all-but-for-binary-fractions"),
+        pytest.param(-1.0 - 1 / 300, "gain -100.3 %", id="lost-more-than-was-left"),
+        pytest.param(0.0, "gain 0 %", id="none"),
+        pytest.param(None, "gain undefined", id="nothing-was-left"),
+    ],
+)
+def test_a_gain_is_all_or_nothing_only_where_it_is(gain: float | None, shown: str) -> None:
+    made = found()
+    line = comparison_line(made.comparisons[0].model_copy(update={"gain": gain}), made)
+    assert line.partition("; ")[2].removesuffix(" of what was left") == shown
 
 
 def test_the_page_says_of_what_its_figures_are_means(tmp_path: Path) -> None:
