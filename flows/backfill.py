@@ -113,7 +113,7 @@ def _cells(row: dict[str, Any]) -> dict[str, str]:
         "skill": skill_key_of(row) if known else numbers.UNKNOWN,
         "benchmark": row["benchmark_id"] if known else numbers.UNKNOWN,
         "completion": numbers.rate(row.get("completion_rate")),
-        "p": numbers.score(row.get("adjusted_p")),
+        "p": numbers.p_value(row.get("adjusted_p")),
         "verdict": row.get("verdict") or numbers.UNKNOWN,
         "why": row.get("explanation") or "",
     }

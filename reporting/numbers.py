@@ -62,6 +62,11 @@ def score(value: float | None) -> str:
     return UNKNOWN if value is None else f"{value:z.4f}"
 
 
+def p_value(value: float | None) -> str:
+    """A p value with three significant digits, ``0.0312`` or ``2.4e-07``: no decimals are enough for one that is small."""
+    return UNKNOWN if value is None else f"{value:.3g}"
+
+
 def milliseconds(value: float | None) -> str:
     """A time in ms: ``3.2 ms`` below 100, ``1,234 ms`` above."""
     if value is None:

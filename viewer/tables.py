@@ -24,6 +24,7 @@ Kind = Literal[
     "rate",
     "points",
     "score",
+    "p",
     "ms",
     "usd",
     "sum",
@@ -33,9 +34,9 @@ Kind = Literal[
     "verdict",
     "sign",
 ]
-"""How a column's values are shown and sorted: ``points`` are differences of rates, ``interval`` is ``[value, lower, upper]``,
-``sum`` is USD, and of how many of how many items they are unknown: ``[value, unknown, items]``, ``part`` is ``[count, of]``,
-``names`` is a list of texts, ``sign`` is a truth value shown as ✔ or ✘."""
+"""How a column's values are shown and sorted: ``points`` are differences of rates, ``p`` a p value, ``interval`` is
+``[value, lower, upper]``, ``sum`` is USD, and of how many of how many items they are unknown: ``[value, unknown, items]``,
+``part`` is ``[count, of]``, ``names`` is a list of texts, ``sign`` is a truth value shown as ✔ or ✘."""
 
 Row = Mapping[str, Any]
 

@@ -57,7 +57,7 @@ def _table(rows: list[dict[str, Any]]) -> Table:
 def _cells(row: dict[str, Any]) -> list[str]:
     if not row.get("skill_id"):
         return [row["period"], numbers.UNKNOWN, "", "", "", "", row.get("explanation") or ""]
-    delta, p = row.get("completion_delta"), row.get("adjusted_p")
+    delta = row.get("completion_delta")
     unjudged = row.get("unjudged_items") or 0
     return [
         f"{row['period']} ({unjudged:,} not judged)" if unjudged else row["period"],
@@ -65,7 +65,7 @@ def _cells(row: dict[str, Any]) -> list[str]:
         row["benchmark_id"],
         numbers.rate(row["completion_rate"]),
         numbers.UNKNOWN if delta is None else numbers.points(delta),
-        numbers.UNKNOWN if p is None else f"{p:.3g}",
+        numbers.p_value(row.get("adjusted_p")),
         row.get("verdict") or "first",
     ]
 

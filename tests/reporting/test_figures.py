@@ -27,6 +27,8 @@ from tests.tables import each_row
         pytest.param(numbers.score, -0.25, "-0.2500", id="negative"),
         pytest.param(numbers.score, -0.00001, "0.0000", id="hardly-negative"),
         pytest.param(numbers.rate, -0.0, "0.0 %", id="negative-zero-rate"),
+        pytest.param(numbers.p_value, 0.03125, "0.0312", id="p"),
+        pytest.param(numbers.p_value, 0.00000024, "2.4e-07", id="small-p"),
         pytest.param(numbers.milliseconds, -0.01, "0.0 ms", id="negative-zero-ms"),
         pytest.param(numbers.usd, -0.0, "$0.00", id="negative-zero-usd"),
         pytest.param(numbers.count, -0.4, "0", id="negative-zero-count"),

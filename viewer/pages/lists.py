@@ -71,7 +71,7 @@ NIGHTS = Table(
         Column(title="Completion", of=("completion_rate",), kind="rate"),
         Column(title="Why", of=("explanation",)),
         Column(title="Difference", of=("mean_difference",), kind="points"),
-        Column(title="Adjusted p", of=("adjusted_p",), kind="score", is_wide=True),
+        Column(title="Adjusted p", of=("adjusted_p",), kind="p", is_wide=True),
         Column(title="Version", of=("skill_version",), is_wide=True),
         Column(title="Changed", of=("changed",), kind="names", is_wide=True),
         _run("run_id"),

@@ -8,6 +8,11 @@ const signed = (value, digits) => {
   const size = enoughDigits(Math.abs(value), digits, (text) => Number(text) !== 0 || value === 0);
   return `${Number(size) === 0 ? "" : value > 0 ? "+" : "−"}${size}`; // what is shown as 0 has no sign
 };
+/** As `p_value` in reporting/numbers.py. */
+const pValue = (value) => {
+  if (value >= 1e-4) return String(Number(fixed(value, 2 - Math.floor(Math.log10(value)))));
+  return value === 0 ? "0" : Number(value.toPrecision(3)).toExponential().replace(/-(\d)$/, "-0$1");
+};
 const moment = (value) => new Date(value).toISOString().slice(0, 16).replace("T", " ");
 
 /** How a known value of a kind is written. */
@@ -19,6 +24,7 @@ const WRITTEN = {
   rate: percent,
   points: (value) => `${signed(value * 100, 1)} pp`,
   score: (value) => fixed(value, 4),
+  p: pValue,
   ms: milliseconds,
   usd: dollars,
   sum: ([value, unknown]) => `${unknown ? "≥ " : ""}${dollars(value)}`,
@@ -28,7 +34,7 @@ const WRITTEN = {
   verdict: (value) => value,
   sign: (value) => (value ? "✔" : "✘"),
 };
-const NUMBERS = new Set(["count", "part", "rate", "points", "score", "ms", "usd", "sum", "interval", "moment"]);
+const NUMBERS = new Set(["count", "part", "rate", "points", "score", "p", "ms", "usd", "sum", "interval", "moment"]);
 const LOOKS = { pass: "pass", passed: "pass", better: "pass", improved: "pass", recovered: "pass", fail: "fail", failed: "fail", regression: "fail", regressed: "fail", worse: "fail", gone: "fail", called: "fail", error: "error", suspect: "error", unknown: "error", flaky: "error", unfinished: "error", "stopped: cost limit": "error", "stopped: token limit": "error", "stopped: time limit": "error", timeout: "timeout" };
 
 const LONG_TEXT = 30; // characters; its column is not made as narrow as its longest syllable
