@@ -147,6 +147,21 @@ def exact(limit: float) -> str:
     return short if float(short) == limit else repr(limit)
 
 
+LEAST_CHANCE = 1e-300
+"""A smaller chance is too small for a float, which then is 0, or has lost its digits."""
+
+
+def chance_text(value: float, digits: int = 3) -> str:
+    """A p value or another chance with so many digits: ``0.0312``, ``2.4e-07``, ``< 1e-300``; none is 0."""
+    return f"{value:.{digits}g}" if value >= LEAST_CHANCE else f"< {LEAST_CHANCE:g}"
+
+
+def p_is(value: float, digits: int = 4) -> str:
+    """``p = 0.03125``, ``p < 1e-300``."""
+    shown = chance_text(value, digits)
+    return f"p {shown}" if shown.startswith("<") else f"p = {shown}"
+
+
 def _without_zeros(text: str, decimals: int) -> str:
     """The number without zeros at its end, but with so many decimals."""
     whole, _, fraction = text.partition(".")

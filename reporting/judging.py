@@ -12,7 +12,7 @@ from eval_skills.core.judging.preferences import PositionBias
 from eval_skills.core.judging.report import CalibrationFacts, JudgedBy, JudgeFigures, LengthBias
 from eval_skills.core.models import SkillCompletionReport, Summary
 from eval_skills.core.statistics.agreement import Estimate
-from eval_skills.core.text import plural
+from eval_skills.core.text import chance_text, plural
 from eval_skills.reporting import numbers
 from eval_skills.reporting.escape import shortened
 
@@ -47,7 +47,7 @@ def estimate_number(estimate: Estimate) -> str:
 
 def position_line(bias: PositionBias, noun: str = "pair") -> str:
     """The position bias in a sentence; `noun` is what was judged in both orders."""
-    p_value = numbers.UNKNOWN if bias.p_value is None else f"{bias.p_value:.3g}"
+    p_value = numbers.UNKNOWN if bias.p_value is None else chance_text(bias.p_value)
     return (
         f"position of the answer: the first one won {numbers.rate(bias.first_place_share.value)} of the decided verdicts; both "
         f"orders agree on {numbers.rate(bias.consistent_share.value)} of {plural(bias.pairs, noun)}; p {p_value}"

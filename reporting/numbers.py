@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from eval_skills.core.text import plural
+from eval_skills.core.text import chance_text, plural
 
 if TYPE_CHECKING:
     from eval_skills.core.diff.model import DifferenceInterval
@@ -64,7 +64,7 @@ def score(value: float | None) -> str:
 
 def p_value(value: float | None) -> str:
     """A p value with three significant digits, ``0.0312`` or ``2.4e-07``: no decimals are enough for one that is small."""
-    return UNKNOWN if value is None else f"{value:.3g}"
+    return UNKNOWN if value is None else chance_text(value)
 
 
 def milliseconds(value: float | None) -> str:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from eval_skills.core.diff.gate import forbidden_failures
 from eval_skills.core.errors import UsageError
-from eval_skills.core.text import encodable, natural_order, percents_apart, plural, unusable_skills
+from eval_skills.core.text import chance_text, encodable, natural_order, percents_apart, plural, unusable_skills
 from eval_skills.reporting import numbers
 from eval_skills.reporting.context import ReportContext, models_failed, ranked
 from eval_skills.reporting.diff.figures import (
@@ -224,7 +224,7 @@ def _skill_row(skill: SkillDiff) -> list[str]:
     row = shown_row(skill.rows[0])
     found = skill.statistics
     change = " ".join(filter(None, (row.delta, row.arrow)))
-    p = UNKNOWN if found is None else f"{found.adjusted_p:.4g}"
+    p = UNKNOWN if found is None else chance_text(found.adjusted_p, 4)
     return [code(lineage(skill), NAME_LENGTH), f"**{verdict_text(skill)}**", row.before, row.after, change, p]
 
 

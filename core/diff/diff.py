@@ -28,7 +28,7 @@ from eval_skills.core.models import SkillCompletionReport
 from eval_skills.core.models.report import MAX_DETAILED_ITEMS
 from eval_skills.core.statistics.paired import holm, sign_flip_test, smallest_effect, tasks_needed
 from eval_skills.core.statistics.rates import DEFAULT_SEED
-from eval_skills.core.text import exact, plural
+from eval_skills.core.text import exact, p_is, plural
 
 SIGNIFICANCE = 0.05
 EQUIVALENCE_MARGIN = 0.05
@@ -286,7 +286,7 @@ def _moved(statistics: PairedStatistics) -> str:
     return (
         f"mean difference {statistics.mean_difference:+z.4f}, {interval_text(statistics.interval)}; "
         f"{statistics.tasks_better} of {statistics.tasks} tasks better, {statistics.tasks_worse} worse; "
-        f"adjusted p = {statistics.adjusted_p:.4g}"
+        f"adjusted {p_is(statistics.adjusted_p)}"
     )
 
 

@@ -11,7 +11,7 @@ from eval_skills.core.diff.model import MissingRule, PairedStatistics, ReportDif
 from eval_skills.core.models import SkillCompletionReport
 from eval_skills.core.statistics.losses import Loss, least_tasks, weighed_loss
 from eval_skills.core.statistics.paired import tasks_to_prove
-from eval_skills.core.text import exact, first_of, plural
+from eval_skills.core.text import chance_text, exact, first_of, p_is, plural
 
 FailOn = Literal["worse", "not-proven"]
 NON_INFERIORITY_MARGIN = 0.03
@@ -66,10 +66,13 @@ def loss_failure(skill: SkillDiff, *, compared: int, significance: float, min_ef
     weighed = weighed_loss(loss, compared=compared, significance=significance)
     if weighed == "newly failing":
         tasks = f"{plural(len(failing.tasks), 'task')} that passed in every run before failed in every run after"
-        return f"{lost}: {tasks}, {first_of(failing.tasks, _TASKS_NAMED)} (chance of flaky tasks: {failing.chance:.2g})"
+        named, chance = first_of(failing.tasks, _TASKS_NAMED), chance_text(failing.chance, 2)
+        return f"{lost}: {tasks}, {named} (chance of flaky tasks: {chance})"
     if weighed == "fewer runs pass":
         worse = plural(found.tasks_worse, "task")
-        return f"{lost}: fewer runs of {worse} passed than before (chance, if no task changed: {loss.fewer_passes:.2g})"
+        return (
+            f"{lost}: fewer runs of {worse} passed than before (chance, if no task changed: {chance_text(loss.fewer_passes, 2)})"
+        )
     if weighed is None:
         return None
     return (
@@ -131,7 +134,7 @@ def _lost_together(diff: ReportDiff) -> str | None:
         return None
     return (
         f"{found.skills} skills together lost {-100 * found.mean_difference:.1f} pp on {plural(found.tasks, 'task')} "
-        f"(p = {found.p_value:.2g}), though of none alone it is certain"
+        f"({p_is(found.p_value, 2)}), though of none alone it is certain"
     )
 
 

@@ -37,7 +37,7 @@ from eval_skills.core.nightly.evidence import (
     SkillNight,
 )
 from eval_skills.core.statistics.newly_failing import chance_of_flaky_tasks
-from eval_skills.core.text import natural_order, plural
+from eval_skills.core.text import chance_text, natural_order, plural
 
 
 def classify(night_id: str, skills: Sequence[SkillNight], fresh: Mapping[int, FreshRuns]) -> list[Classification]:
@@ -65,7 +65,8 @@ def _classify(night_id: str, skill: SkillNight, fresh: FreshRuns | None, failing
         return _without_regression(skill, fresh, failing, chance, flaky)
     words = [f"worse than {each.name}: {each.explanation}; confirmed by fresh runs" for each in worse]
     if broken:
-        words.append(f"{_named(broken)} always passed before and failed every run since (chance of a flaky task: {chance:.2g})")
+        flaky_task = f"chance of a flaky task: {chance_text(chance, 2)}"
+        words.append(f"{_named(broken)} always passed before and failed every run since ({flaky_task})")
     first = min(worse, key=lambda each: each.since, default=None)  # which says the most of what brought it about
     began = first.since if first else night_id
     tasks = sorted({*broken, *(task for each in worse for task in each.worse_tasks())}, key=natural_order)
@@ -151,7 +152,8 @@ def _suspect(skill: SkillNight, fresh: FreshRuns | None, failing: list[str], cha
         return Classification(verdict="suspect", explanation=words, tasks=skill.moved(), left_open=_may_hold(skill, fresh, flaky))
     if failing:
         words = (
-            f"{_named(failing)} failed every run since the last good night, and a flaky task could have done so ({chance:.2g})"
+            f"{_named(failing)} failed every run since the last good night, and a flaky task could have done so "
+            f"({chance_text(chance, 2)})"
         )
         return Classification(verdict="suspect", explanation=words, tasks=failing)
     if skill.left_open() or any(each.left_open for each in skill.against):

@@ -30,7 +30,7 @@ from eval_skills.core.nightly.evidence import POOLED, Against, Night, Rule, Skil
 from eval_skills.core.statistics.drops import lasting_drop
 from eval_skills.core.statistics.losses import fewer_pass
 from eval_skills.core.statistics.rates import DEFAULT_SEED
-from eval_skills.core.text import plural
+from eval_skills.core.text import chance_text, plural
 
 _item = partial(TaskResult, task_id="", run_index=0)
 _PASS, _FAIL = _item(status="pass", passed=True), _item(status="fail", passed=False)
@@ -134,7 +134,7 @@ def _ruled_by_runs(against: Against, found: PairedStatistics, compared: int) -> 
         return replace(against, left_open=True)
     words = (
         f"mean difference {found.mean_difference:+z.4f}; fewer runs of {plural(found.tasks_worse, 'task')} passed "
-        f"(chance, if no task changed: {chance:.2g})"
+        f"(chance, if no task changed: {chance_text(chance, 2)})"
     )
     return replace(against, verdict="worse", explanation=words, by_runs=True)
 

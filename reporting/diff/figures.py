@@ -18,7 +18,7 @@ from eval_skills.core.diff.model import (
     PairedStatistics,
     SkillDiff,
 )
-from eval_skills.core.text import natural_order, plural
+from eval_skills.core.text import LEAST_CHANCE, chance_text, natural_order, p_is, plural
 from eval_skills.reporting import numbers
 from eval_skills.reporting.numbers import UNKNOWN, points
 
@@ -88,8 +88,8 @@ def statistics_lines(found: PairedStatistics, failing: NewlyFailing | None = Non
     ]
     if found.tasks_better or found.tasks_worse:
         lines += [
-            ("sign-flip test", f"p = {found.p_value:.4g} ({exact}); Holm over the skills: p = {found.adjusted_p:.4g}"),
-            ("sign test", f"p = {found.sign_test_p:.4g}"),
+            ("sign-flip test", f"{p_is(found.p_value)} ({exact}); Holm over the skills: {p_is(found.adjusted_p)}"),
+            ("sign test", p_is(found.sign_test_p)),
             ("floor", _floor(found)),
             ("correlation", UNKNOWN if found.correlation is None else f"r = {found.correlation:z.2f} between both sides' tasks"),
             ("sensitivity", sensitivity(found)),
@@ -104,13 +104,14 @@ def statistics_lines(found: PairedStatistics, failing: NewlyFailing | None = Non
 def _newly_failing(failing: NewlyFailing | None) -> Iterator[tuple[str, str]]:
     if failing is not None and failing.tasks:
         count, names = plural(len(failing.tasks), "task"), names_shown(failing.tasks, 3)
-        passed = f"passed in every run before and in none after: {names}; flaky tasks do so with a chance of {failing.chance:.2g}"
+        chance = chance_text(failing.chance, 2)
+        passed = f"passed in every run before and in none after: {names}; flaky tasks do so with a chance of {chance}"
         yield "newly failing", f"{count} {passed}"
 
 
 def _fewer_passes(found: PairedStatistics) -> Iterator[tuple[str, str]]:
     if found.fewer_passes_p is not None and found.mean_difference < 0:
-        yield "runs", f"if no task changed, so few would pass with a chance of {found.fewer_passes_p:.2g}"
+        yield "runs", f"if no task changed, so few would pass with a chance of {chance_text(found.fewer_passes_p, 2)}"
 
 
 def sensitivity(found: PairedStatistics) -> str:
@@ -207,7 +208,10 @@ def _size(flip: Flip) -> float:
 
 
 def _floor(found: PairedStatistics) -> str:
-    return f"{plural(found.tasks_better + found.tasks_worse, 'differing task')} can give no p below {found.p_floor:.4g}"
+    differing = plural(found.tasks_better + found.tasks_worse, "differing task")
+    if found.p_floor < LEAST_CHANCE:
+        return f"{differing} can give a {p_is(found.p_floor)}"
+    return f"{differing} can give no p below {found.p_floor:.4g}"
 
 
 def _interval(interval: DifferenceInterval) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 from eval_skills.core.diff.model import DiffRow, Flip, FlipSide, ReportDiff, SkillDiff
 from eval_skills.core.differences import answer_difference
 from eval_skills.core.errors import UsageError
-from eval_skills.core.text import encodable, nearest
+from eval_skills.core.text import chance_text, encodable, nearest
 from eval_skills.reporting import numbers
 from eval_skills.reporting.diff import figures as diff_figures
 from eval_skills.reporting.diff.figures import flips_shown
@@ -97,7 +97,7 @@ def render_markdown(document: DiffDocument) -> str:
         *("shown_row", "points", "verdict_text", "lineage", "statistics_lines"),
         *("flips_shown", "side_text", "names_shown", "tasks_apart", "summary_of_skills", "summary_of_tasks"),
     )
-    functions = {name: getattr(diff_figures, name) for name in names}
+    functions = {name: getattr(diff_figures, name) for name in names} | {"chance_text": chance_text}
     skills = diff_figures.worst_first(document.diff.skills)
     limits = {"flips_limit": FLIPS_SHOWN, "names_limit": NAMES_IN_MARKDOWN, "excerpt_length": EXCERPT_LENGTH}
     return encodable(template("diff.md.jinja").render(document=document, skills=skills, **functions, **limits))

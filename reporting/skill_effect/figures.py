@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from eval_skills.core.skill_effect.gate import of_answers
 from eval_skills.core.skill_effect.model import Arm, ArmComparison, ArmFigures, SkillEffect, TaskEffect, Undiscerning
-from eval_skills.core.text import natural_order, plural
+from eval_skills.core.text import natural_order, p_is, plural
 from eval_skills.reporting import numbers
 from eval_skills.reporting.diff.figures import sensitivity, verdict_text
 from eval_skills.reporting.escape import visible_line
@@ -57,7 +57,7 @@ def comparison_line(found: ArmComparison, effect: SkillEffect) -> str:
     if statistics is None:
         return f"{what}: {verdict_text(found.diff)}"
     gain = "gain undefined" if found.gain is None else f"gain {numbers.whole_rate(found.gain)} of what was left"
-    return f"{what}: {points(statistics.mean_difference)}, {verdict_text(found.diff)} (p = {statistics.adjusted_p:.3g}); {gain}"
+    return f"{what}: {points(statistics.mean_difference)}, {verdict_text(found.diff)} ({p_is(statistics.adjusted_p, 3)}); {gain}"
 
 
 def comparison_notes(found: ArmComparison, effect: SkillEffect) -> list[str]:

@@ -29,6 +29,7 @@ from tests.tables import each_row
         pytest.param(numbers.rate, -0.0, "0.0 %", id="negative-zero-rate"),
         pytest.param(numbers.p_value, 0.03125, "0.0312", id="p"),
         pytest.param(numbers.p_value, 0.00000024, "2.4e-07", id="small-p"),
+        pytest.param(numbers.p_value, 0.0, "< 1e-300", id="no-p-is-0"),
         pytest.param(numbers.milliseconds, -0.01, "0.0 ms", id="negative-zero-ms"),
         pytest.param(numbers.usd, -0.0, "$0.00", id="negative-zero-usd"),
         pytest.param(numbers.count, -0.4, "0", id="negative-zero-count"),

@@ -11,7 +11,7 @@ const signed = (value, digits) => {
 /** As `p_value` in reporting/numbers.py. */
 const pValue = (value) => {
   if (value >= 1e-4) return String(Number(fixed(value, 2 - Math.floor(Math.log10(value)))));
-  return value === 0 ? "0" : Number(value.toPrecision(3)).toExponential().replace(/-(\d)$/, "-0$1");
+  return value < 1e-300 ? "< 1e-300" : Number(value.toPrecision(3)).toExponential().replace(/-(\d)$/, "-0$1");
 };
 const moment = (value) => new Date(value).toISOString().slice(0, 16).replace("T", " ");
 

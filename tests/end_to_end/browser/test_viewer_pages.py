@@ -196,7 +196,7 @@ def test_figures_of_a_list_are_written_as_those_of_the_terminal(page: Any) -> No
     differences = [0, 0.0004, -0.333]
     written = found(f"{differences}.map(WRITTEN.points)")
     assert [each.replace("−", "-") for each in written] == [numbers.points(each) for each in differences]
-    chances = [0.0, 2.4e-7, 0.00009876, 0.0001234, 0.03125, 0.5, 1.0, 1.5e-12, 4e-120]
+    chances = [0.0, 5e-324, 2.4e-7, 0.00009876, 0.0001234, 0.03125, 0.5, 1.0, 1.5e-12, 4e-120]
     (written_as,) = {column.kind for column in NIGHTS.columns if column.title == "Adjusted p"}
     assert found(f"{chances}.map(WRITTEN.{written_as})") == [numbers.p_value(each) for each in chances]
     verdicts = {"regressed": "fail", "flaky": "error", "recovered": "pass", "gone": "fail", "suspect": "error"}
