@@ -5,7 +5,7 @@ What is shown as 0 has no sign, also where it is a little less: that is the ``z`
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from eval_skills.core.text import chance_text, plural
@@ -35,7 +35,7 @@ def interval(value: ConfidenceInterval | DifferenceInterval | None) -> str:
     from eval_skills.core.diff.model import DifferenceInterval
 
     if isinstance(value, DifferenceInterval):
-        return f"{signed(value.lower * 100, 1)} to {points(value.upper)}"
+        return f"{_signed_percent(value.lower)} to {points(value.upper)}"
     return UNKNOWN if value is None else f"{_percent(value.lower)} to {_percent(value.upper)} %"
 
 
@@ -117,21 +117,44 @@ FIGURES = (rate, interval, score, milliseconds, usd, count)
 """What the templates of pages and of Markdown write figures with, by these names."""
 
 
-def signed(value: float, decimals: int) -> str:
-    """A difference with its sign, and with as many further decimals as show that it is not 0, `MOST_DECIMALS` at most.
+def signed(value: float, decimals: int, most: int = MOST_DECIMALS) -> str:
+    """A difference with its sign, and with as many further decimals as show that it is not 0, `most` at most.
 
     What is 0 then has no sign: ``0.0``.
     """
-    for places in range(decimals, MOST_DECIMALS + 1):
-        text = f"{value:+,.{places}f}"
-        if float(text.replace(",", "")):
-            return text
-    return f"{0:.{decimals}f}"
+    return _signed(value, decimals, most, lambda number: number != 0)
 
 
 def points(difference: float | None) -> str:
-    """A difference of rates as percentage points: ``-12.5 pp``."""
-    return UNKNOWN if difference is None else f"{signed(difference * 100, 1)} pp"
+    """A difference of rates as percentage points: ``-12.5 pp``; with further decimals where it would be 100, and is not."""
+    return UNKNOWN if difference is None else f"{_signed_percent(difference)} pp"
+
+
+_EXTREME = 1e5
+
+
+def is_extreme(ratio: float) -> bool:
+    """Whether only the order of magnitude of a ratio says something."""
+    return ratio >= _EXTREME or 0 < ratio <= 1 / _EXTREME
+
+
+def change(ratio: float) -> str:
+    """What a ratio is in percent, ``-12.5 %``: -100.0 % is nothing afterwards; an extreme one as a factor, ``× 2.5e+17``."""
+    return f"× {ratio:.2g}" if is_extreme(ratio) else f"{_signed_percent(ratio - 1)} %"
+
+
+def _signed_percent(share: float) -> str:
+    value = share * 100
+    is_whole = abs(abs(value) - 100) < 10**-MOST_DECIMALS
+    return _signed(value, 1, MOST_DECIMALS, lambda number: number != 0 and (is_whole or abs(number) != 100))
+
+
+def _signed(value: float, decimals: int, most: int, is_enough: Callable[[float], bool]) -> str:
+    for places in range(decimals, most + 1):
+        text = f"{value:+,.{places}f}"
+        if is_enough(float(text.replace(",", ""))):
+            return text
+    return f"{0:.{decimals}f}"
 
 
 def _percent(value: float, fewest: int = 1) -> str:

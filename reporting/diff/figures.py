@@ -27,18 +27,22 @@ def _one_decimal(value: float | None) -> str:
     return UNKNOWN if value is None else f"{value:z.1f}"
 
 
-_SHOWN: dict[Metric, tuple[str, Callable[[float | None], str], float, str, int]] = {
-    "completionRate": ("completion", numbers.rate, 100, " pp", 1),
-    "errorRate": ("errors", numbers.rate, 100, " pp", 1),
-    "p95Ms": ("P95", numbers.milliseconds, 1, " ms", 1),
-    "compositeScore": ("composite", numbers.score, 1, "", 4),
-    "latencyMs": ("latency", numbers.milliseconds, 1, " ms", 1),
-    "costUsd": ("cost", numbers.usd, 1, " USD", 4),
-    "tokens": ("tokens", numbers.count, 1, "", 0),
-    "steps": ("turns", _one_decimal, 1, "", 1),
-    "partialScore": ("partial", numbers.score, 1, "", 4),
+def _moved(decimals: int, unit: str = "", most: int = numbers.MOST_DECIMALS) -> Callable[[float], str]:
+    return lambda delta: f"{numbers.signed(delta, decimals, most)}{unit}"
+
+
+_SHOWN: dict[Metric, tuple[str, Callable[[float | None], str], Callable[[float], str]]] = {
+    "completionRate": ("completion", numbers.rate, points),
+    "errorRate": ("errors", numbers.rate, points),
+    "p95Ms": ("P95", numbers.milliseconds, _moved(1, " ms")),
+    "compositeScore": ("composite", numbers.score, _moved(4)),
+    "latencyMs": ("latency", numbers.milliseconds, _moved(1, " ms")),
+    "costUsd": ("cost", numbers.usd, _moved(4, " USD", most=12)),
+    "tokens": ("tokens", numbers.count, _moved(0)),
+    "steps": ("turns", _one_decimal, _moved(1)),
+    "partialScore": ("partial", numbers.score, _moved(4)),
 }
-"""By metric: its name, how a value is shown, and factor, unit and decimals of a difference. pp are percentage points."""
+"""By metric: its name, how a value is shown, and how a difference. pp are percentage points."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +59,10 @@ class ShownRow:
 
 def shown_row(row: DiffRow) -> ShownRow:
     """The row of one figure."""
-    name, show, factor, unit, decimals = _SHOWN[row.metric]
-    delta = UNKNOWN if row.delta is None else f"{numbers.signed(row.delta * factor, decimals)}{unit}"
+    name, show, moved = _SHOWN[row.metric]
+    delta = UNKNOWN if row.delta is None else moved(row.delta)
     if row.ratio is not None:
-        delta = f"{numbers.signed((row.ratio - 1) * 100, 1)} %"
+        delta = numbers.change(row.ratio)
     if not row.significant:
         return ShownRow(name, show(row.before), show(row.after), delta, "", "")
     return ShownRow(name, show(row.before), show(row.after), delta, row.arrow, "✔ good" if row.good else "✘ bad")

@@ -120,13 +120,9 @@ def spending(found: ArmComparison) -> list[Spent]:
     ]
 
 
-_EXTREME = 1e5
-"""From here on, and below its inverse, only the order of magnitude of a ratio says something."""
-
-
 def _ratio_text(ratio: float) -> str:
     """``1.23``; up to four decimals where fewer would call it 0 or 1, which it is not, and ``2.5e+17`` where it is extreme."""
-    if ratio >= _EXTREME or 0 < ratio <= 1 / _EXTREME:
+    if numbers.is_extreme(ratio):
         return f"{ratio:.2g}"
     texts = [f"{ratio:.{decimals}f}" for decimals in (2, 3, 4)]
     return next((text for text in texts if float(text) not in (0.0, 1.0)), texts[0])

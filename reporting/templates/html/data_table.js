@@ -5,7 +5,8 @@ const NAMES_SHOWN = 6; // of one cell; the others are folded
 const PAGE_ROWS = 100;
 
 const signed = (value, digits) => {
-  const size = enoughDigits(Math.abs(value), digits, (text) => Number(text) !== 0 || value === 0);
+  const isWhole = Math.abs(Math.abs(value) - 100) < 1e-6; // all but for binary fractions
+  const size = enoughDigits(Math.abs(value), digits, (text) => (Number(text) !== 0 || value === 0) && (Number(text) !== 100 || isWhole));
   return `${Number(size) === 0 ? "" : value > 0 ? "+" : "−"}${size}`; // what is shown as 0 has no sign
 };
 /** As `p_value` in reporting/numbers.py. */

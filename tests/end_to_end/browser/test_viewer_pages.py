@@ -193,7 +193,7 @@ def test_figures_of_a_list_are_written_as_those_of_the_terminal(page: Any) -> No
     assert found(f"{rates}.map(percent)") == [numbers.rate(rate) for rate in rates]
     amounts = [0, 0.00012, 0.00002, 0.08, 1975.3]
     assert found(f"{amounts}.map(dollars)") == [numbers.usd(amount) for amount in amounts]
-    differences = [0, 0.0004, -0.333]
+    differences = [0, 0.0004, -0.333, -0.99967, 1 - 1e-12, -1]
     written = found(f"{differences}.map(WRITTEN.points)")
     assert [each.replace("−", "-") for each in written] == [numbers.points(each) for each in differences]
     chances = [0.0, 5e-324, 2.4e-7, 0.00009876, 0.0001234, 0.03125, 0.5, 1.0, 1.5e-12, 4e-120]

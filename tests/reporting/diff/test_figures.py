@@ -58,6 +58,18 @@ def row(metric: str, before: float | None, after: float | None, **fields: Any) -
             ("latency", "100 ms", "112 ms", "+12.0 %", "↑", "✘ bad"),
             id="what-is-compared-by-its-ratio",
         ),
+        pytest.param(
+            row("tokens", 4000.0, 1.0, ratio=0.00025), ("tokens", "4,000", "1", "-99.98 %", "", ""), id="something-is-left"
+        ),
+        pytest.param(
+            row("costUsd", 1e-10, 1e6, ratio=1e16),
+            ("cost", "$0.0000000001", "$1,000,000.00", "× 1e+16", "", ""),
+            id="mistaken-unit",
+        ),
+        pytest.param(row("costUsd", 0.0, 2e-7), ("cost", "$0.00", "$0.0000002", "+0.0000002 USD", "", ""), id="tiny-cost"),
+        pytest.param(
+            row("completionRate", 1.0, 1 / 3000), ("completion", "100.0 %", "0.03 %", "-99.97 pp", "", ""), id="one-left"
+        ),
         pytest.param(row("completionRate", 0.5, 0.5), ("completion", "50.0 %", "50.0 %", "0.0 pp", "", ""), id="unmoved"),
         pytest.param(row("p95Ms", None, 5.0), ("P95", "–", "5.0 ms", "–", "", ""), id="unknown-is-a-dash"),
     ],
@@ -77,6 +89,8 @@ def test_p48_a_row_has_sign_unit_arrow_and_a_mark_of_its_own(given: DiffRow, sho
         (-1.4e-17, "0.0 pp"),
         (0.000004, "+0.0004 pp"),
         (1.0, "+100.0 pp"),
+        (1.0 - 1e-12, "+100.0 pp"),
+        (-0.99967, "-99.97 pp"),
     ],
 )
 def test_a_small_difference_is_not_shown_as_none(value: float, text: str) -> None:
