@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -20,6 +21,9 @@ BY_RANKS = frozenset({"p95Ms", "estimatedUSD", "judgeTokens", "judgeUSD", "unjud
 
 SHARES = frozenset({"completionRate", "errorRate", "partialScore", "flakeRate"})
 """Figures that are shares of the tasks."""
+
+_ENDS: dict[str, tuple[float, float]] = {**dict.fromkeys((*SHARES, "compositeScore"), (0.0, 1.0)), "effect": (-1.0, 1.0)}
+"""Between what figures lie; all others are at least 0, without an upper end."""
 
 _NAMED_ALONE: frozenset[Kind] = frozenset({"skill", "adapter", "benchmark", "scorer", "judge", "commit"})
 """What is named at every run at which it changed, whatever the figure did."""
@@ -123,8 +127,14 @@ def _single(
     for start, stop in pairwise(edges):
         sizes = tasks[start:stop] if metric in SHARES else None
         own = outliers(values[start:stop], sizes, positive=metric in BY_RANKS)
-        single += [Outlier(start + each.at, each.lower, each.upper) for each in own]
+        single += [Outlier(start + each.at, *_possible(each, metric)) for each in own]
     return single
+
+
+def _possible(found: Outlier, metric: str) -> tuple[float, float]:
+    """The band as far as the figure can be in it: there is no completion of 119 %."""
+    least, most = _ENDS.get(metric, (0.0, math.inf))
+    return max(found.lower, least), min(found.upper, most)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
