@@ -7,7 +7,7 @@ const NAMED_POINTS = 25; // more names than this hide the points
 let placesChart = null;
 
 const shownQuality = percent;
-const shownExpense = (kind, value) => (kind === "cost" ? `$${Number(value.toPrecision(3))}` : milliseconds(value));
+const shownExpense = (kind, value) => (kind === "cost" ? dollars(value) : milliseconds(value));
 
 /** The skills that have both figures, by index, and those that lack one. */
 function placed(quality, expense) {
@@ -50,7 +50,7 @@ function placesWords(drawn, missing, front, quality, expense) {
       element("td", {}, front.includes(place.index) ? "◆ yes" : "no"),
     ),
   );
-  const heads = ["Skill", QUALITY_TITLES[quality], EXPENSE_TITLES[expense], "On the front"].map((title) => element("th", { scope: "col" }, title));
+  const heads = ["Skill", QUALITY_TITLES[quality], EXPENSE_TITLES[expense], "On the front"].map((title, column) => element("th", { scope: "col", className: column === 1 || column === 2 ? "number" : "" }, title));
   byId("places-table").replaceChildren(element("thead", {}, element("tr", {}, ...heads)), element("tbody", {}, ...rows));
 }
 
@@ -78,7 +78,7 @@ function placesSettings(drawn, front, quality, expense) {
       layout: { padding: { top: 14, right: 14 } },
       onClick: (_, [active], { data }) => active && (location.hash = carried(linkTo(data.datasets[active.datasetIndex].data[active.index].place.name))),
       scales: {
-        x: { ...axis, type: wide ? "logarithmic" : "linear", beginAtZero: !wide, grace: "5%", title: { display: true, text: `${EXPENSE_TITLES[expense]}${wide ? " (logarithmic)" : ""}`, color: quiet }, ticks: { color: quiet, maxTicksLimit: 8 } },
+        x: { ...axis, type: wide ? "logarithmic" : "linear", beginAtZero: !wide, grace: "5%", title: { display: true, text: `${EXPENSE_TITLES[expense]}${wide ? " (logarithmic)" : ""}`, color: quiet }, ticks: { color: quiet, maxTicksLimit: 8, callback: tickText } },
         y: { ...axis, min: 0, max: 1, title: { display: true, text: QUALITY_TITLES[quality], color: quiet }, ticks: { color: quiet, callback: (value) => `${Math.round(value * 100)} %` } },
       },
       plugins: {
@@ -88,6 +88,12 @@ function placesSettings(drawn, front, quality, expense) {
     },
     plugins: drawn.length <= NAMED_POINTS ? [pointNames] : [],
   };
+}
+
+/** A tick of the expense: as it is, `100` beside `0.0001`; of a logarithmic axis only those that Chart.js names. */
+function tickText(value, index, ticks) {
+  const isNamed = this.type !== "logarithmic" || Chart.Ticks.formatters.logarithmic.call(this, value, index, ticks) !== "";
+  return isNamed ? value.toLocaleString("en", { maximumSignificantDigits: 4 }) : "";
 }
 
 /** The interval of a completion rate, as a line between its ends. */

@@ -129,6 +129,19 @@ def test_quality_stands_against_time_and_cost_with_the_front(page: Any, tmp_path
     assert page.complaints() == []
 
 
+def test_costs_in_the_chart_are_those_of_the_ranking(page: Any, tmp_path: Path) -> None:
+    """However far apart they are: three digits of a large one, or a small one in powers, are not what stands above."""
+    costs = {"a": 0.00000012, "b": 0.05, "c": 1234.56, "d": 9_876_543.21}
+    page.open(
+        written(tmp_path, [skill(name, [item("t1", costUsd=cost)]) for name, cost in costs.items()], context()), "#places.x=cost"
+    )
+    page.value("document.querySelector('#places details').open = true")
+    assert page.texts("#places-table td:nth-child(3)") == [numbers.usd(cost) for cost in costs.values()]
+    ticks = page.value("Chart.getChart('places-chart').scales.x.ticks.map(({label}) => label).filter(Boolean)")
+    assert {"0.001", "10", "1,000"} <= set(ticks)
+    assert not [each for each in ticks if "." in each and each.endswith("0")]
+
+
 def test_failures_are_grouped_and_a_click_filters_the_tasks(page: Any, report: Path) -> None:
     page.open(report)
     rows = [" ".join(text.split()) for text in page.texts("#group-table tbody tr")]
