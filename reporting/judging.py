@@ -37,12 +37,19 @@ def estimate_rate(estimate: Estimate) -> str:
 
 
 def estimate_number(estimate: Estimate) -> str:
-    """A figure as ``0.70 [0.56, 0.83]``; a dash where it is not defined."""
+    """A figure as ``0.70 [0.56, 0.83]``; a dash where it is not defined. Only what is all or nothing is 1.00 or 0.00."""
     if estimate.value is None:
         return numbers.UNKNOWN
     if estimate.lower is None or estimate.upper is None:
-        return f"{estimate.value:z.2f}"
-    return f"{estimate.value:z.2f} [{estimate.lower:z.2f}, {estimate.upper:z.2f}]"
+        return _hundredths(estimate.value)
+    return f"{_hundredths(estimate.value)} [{_hundredths(estimate.lower)}, {_hundredths(estimate.upper)}]"
+
+
+def _hundredths(value: float) -> str:
+    """``0.97``; with up to four decimals where two would be 1.00, 0.00 or -1.00, which it is not but for binary fractions."""
+    texts = [f"{value:z.{decimals}f}" for decimals in (2, 3, 4)]
+    is_whole = round(value, 9) in (-1, 0, 1)
+    return next((text for text in texts if is_whole or float(text) not in (-1, 0, 1)), texts[-1])
 
 
 def position_line(bias: PositionBias, noun: str = "pair") -> str:

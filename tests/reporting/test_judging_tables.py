@@ -9,9 +9,18 @@ from typing import Any
 import pytest
 
 from eval_skills.core.models import SkillCompletionReport
+from eval_skills.core.statistics.agreement import Estimate
 from eval_skills.reporting import ReportContext, render
 from eval_skills.reporting.html.payload import payload
-from eval_skills.reporting.judging import LENGTH_NOTE, figures_in, judges_table, judging_line, judging_notes, skills_table
+from eval_skills.reporting.judging import (
+    LENGTH_NOTE,
+    estimate_number,
+    figures_in,
+    judges_table,
+    judging_line,
+    judging_notes,
+    skills_table,
+)
 from eval_skills.reporting.summary import VARIABLE, append_job_summary
 
 MakeReport = Callable[..., SkillCompletionReport]
@@ -47,6 +56,21 @@ def test_a_report_of_another_version_without_the_newer_figures_is_read(judged: A
     for table in (skills_table([("echo", judged())]), judges_table(judged())):
         assert table is not None
         assert table.rows[0][1]["Not judged"].text == "–", "what such a report does not say is not 0"
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        pytest.param(0.7049, "0.70", id="some"),
+        pytest.param(399 / 400, "0.998", id="all-but-one"),
+        pytest.param(2e-5, "0.0000", id="no-more-than-four-decimals"),
+        pytest.param(-0.999, "-0.999", id="hardly-the-opposite"),
+        pytest.param(1.0 - 1e-12, "1.00", id="all-but-for-binary-fractions"),
+        pytest.param(-0.0, "0.00", id="none"),
+    ],
+)
+def test_an_estimate_is_all_or_nothing_only_where_it_is(value: float, shown: str) -> None:
+    assert estimate_number(Estimate(value=value, lower=value, upper=1.0, level=0.95, method="m")) == f"{shown} [{shown}, 1.00]"
 
 
 @pytest.mark.parametrize(
