@@ -48,12 +48,15 @@ function showMatrix() {
 /** Rows of tasks, columns of skills, by the index of the skill. */
 function fillMatrix(table, rows, columns) {
   table.classList.toggle("narrow", columns.length > 6);
-  const names = columns.map((index) => element("th", { scope: "col" }, element("span", {}, report.skills[index].name)));
+  const names = columns.map((index) => element("th", { scope: "col" }, element("span", {}, ...versionWhole(report.skills[index].name))));
   table.tHead.replaceChildren(element("tr", {}, element("th", { scope: "col", className: "stay" }, "Task"), ...names));
   table.tBodies[0].replaceChildren(...rows.map((row) => matrixRow(row, columns)));
   const first = table.querySelector("tbody a");
   if (first) first.tabIndex = 0;
 }
+
+/** A name that breaks before its version, and not within it if that fits. */
+const versionWhole = (name) => name.split(/(?=@)/).flatMap((part, index) => (index ? [element("wbr"), part] : [part]));
 
 function matrixRow(row, columns) {
   const asked = row.codes.findIndex((code) => code !== "-");

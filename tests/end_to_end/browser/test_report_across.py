@@ -76,6 +76,17 @@ def test_a_matrix_of_twenty_by_five_hundred_stays_small_and_is_filtered(page: An
     assert page.complaints() == []
 
 
+def test_a_name_above_the_matrix_breaks_before_its_version_and_not_within_it(page: Any, tmp_path: Path) -> None:
+    names = ["n" * length for length in (*range(8, 13), 60)]
+    page.open(written(tmp_path, [skill(name, [item("t1")]) for name in names], context()))
+    version = (
+        "(th) => { const [text] = [...th.querySelector('span').childNodes].slice(-1); const range = document.createRange();"
+        " const end = text.data.length; range.setStart(text, end - '@1.0.0'.length); range.setEnd(text, end);"
+        " return range.getClientRects().length }"
+    )
+    assert page.value(f"[...document.querySelectorAll('#matrix-table thead th')].slice(1).map({version})") == [1] * len(names)
+
+
 def test_skills_beyond_those_that_fit_are_a_step_away(page: Any, tmp_path: Path) -> None:
     page.open(written(tmp_path, wide(35, 2), context()))
     assert "Skills 1–30 of 35" in page.text("#matrix-sides")
