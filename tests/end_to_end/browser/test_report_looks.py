@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.end_to_end.browser.kinds import skill_effect
 from tests.end_to_end.browser.reports import context, item, skill, written
 
 INTERACTIVE = "performance.getEntriesByName('interactive')[0].startTime"
@@ -39,6 +40,16 @@ def test_every_item_stands_in_the_bin_that_holds_its_time(page: Any, tmp_path: P
         low, high = (float(edge.replace(",", "")) for edge in label.split("–"))
         assert count == sum(low <= time < high for time in times), label
     assert sum(count for _, count in bins) == len(times)
+
+
+def test_what_a_phone_has_out_of_sight_makes_no_row_of_costs_higher(page: Any, tmp_path: Path) -> None:
+    """The test of a figure folded to a word a line beside the edge of the screen, and rows stood there half empty."""
+    page.look(width=400)
+    page.open(skill_effect(tmp_path))
+    heights = "[...document.querySelectorAll('[data-export=costs] tr')].map((row) => row.getBoundingClientRect().height)"
+    found = page.value(heights)
+    assert len(found) > 1
+    assert max(found) < 40
 
 
 def test_dark_is_the_systems_choice_until_the_reader_chooses(page: Any, report: Path) -> None:
