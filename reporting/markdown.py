@@ -120,6 +120,7 @@ def _environment() -> Environment:
     environment.filters |= {"plural": plural, "times": lambda values: numbers.times(*values)}
     plain = (
         completion_text,
+        numbers.rate_beside,
         rank_interval,
         rank_text,
         shortened,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from eval_skills.core.text import chance_text, plural
+from eval_skills.core.text import chance_text, percents_apart, plural
 
 if TYPE_CHECKING:
     from eval_skills.core.diff.model import DifferenceInterval
@@ -20,6 +20,11 @@ UNKNOWN = "–"
 def rate(value: float | None) -> str:
     """A share as ``85.0 %``; up to four decimals where fewer would call a rate 0 or 100 that is not."""
     return UNKNOWN if value is None else f"{_percent(value)} %"
+
+
+def rate_beside(value: float | None, limit: float | None) -> str:
+    """A rate with as many decimals as show that it is not what was asked for: ``69.97 %`` where that is 70.0 %."""
+    return rate(value) if value is None or limit is None else f"{percents_apart(value, limit)[0]} %"
 
 
 def whole_rate(value: float) -> str:

@@ -30,10 +30,10 @@ def rank_interval(found: Ranking | None) -> str:
     return str(found.rank_lower) if found.rank_lower == found.rank_upper else f"{found.rank_lower} to {found.rank_upper}"
 
 
-def completion_text(report: SkillCompletionReport) -> str:
-    """``85.0 %``, with a mark where items have no verdict on the skill; a dash where none has."""
+def completion_text(report: SkillCompletionReport, gate: float | None = None) -> str:
+    """``85.0 %``, with a mark where items have no verdict on the skill; a dash where none has. What is not `gate` looks so."""
     mark = f" {MISSING_MARK}" if report.summary.missing_items else ""
-    return numbers.rate(report.summary.known_completion) + mark
+    return numbers.rate_beside(report.summary.known_completion, gate) + mark
 
 
 def ranking_notes(ordered: Sequence[SkillCompletionReport]) -> list[str]:

@@ -45,6 +45,7 @@ def test_the_ranking_is_appended(make_report: MakeReport, context: ReportContext
     [
         pytest.param(True, 0.85, "✔ **Gate passed:** every skill completes at least 70.0 %", id="passed"),
         pytest.param(False, 0.5, "✘ **Gate failed:** echo@1.0.0 completes 50.0 %; at least 70.0 % is asked for", id="failed"),
+        pytest.param(False, 2099 / 3000, "completes 69.97 %; at least 70.0 % is asked for", id="hardly-under-it"),
         pytest.param(
             False, 0.85, "✘ **Gate failed:** not everything that was asked for could be evaluated", id="p40-not-evaluated"
         ),

@@ -113,6 +113,12 @@ def test_the_whole_report(full: list[SkillCompletionReport], context: ReportCont
     matches_snapshot("full.md", str(render("markdown", full, gated)))
 
 
+def test_a_rate_hardly_under_the_gate_is_seen_to_be(make_report: MakeReport, context: ReportContext) -> None:
+    text = str(render("markdown", [make_report(summary={"completionRate": 2099 / 3000})], replace(context, min_completion=0.7)))
+    assert "completion of at least 70.0 %" in text
+    assert "**69.97 %**" in text
+
+
 def test_the_report_of_one_skill_without_gate_or_selection(make_report: MakeReport, context: ReportContext) -> None:
     matches_snapshot("plain.md", str(render("markdown", [make_report()], replace(context, benchmark=None))))
 

@@ -331,6 +331,9 @@ def test_banners(make_report: MakeReport, make_item: MakeItem, context: ReportCo
     assert page.index("banner alarm") < page.index("Partial run") < page.index("Gate missed")
     assert page.count("rm was called") == 3  # twice in the banner, once among the texts
     assert "Gate met." in page_of([make_report()], replace(context, min_completion=0.85))
+    hardly = page_of([make_report(summary={"completionRate": 2099 / 3000})], replace(context, min_completion=0.7))
+    assert "at least 70.0 %" in hardly
+    assert "<strong>69.97 %</strong>" in hardly, "not 70.0 %, which would have met it"
     for lack in ({"partial": (5, 8)}, {"skipped": ("skipped s: not valid JSON",)}):
         page = page_of([make_report()], replace(context, min_completion=0.85, **lack))
         assert "Gate not passed." in page
