@@ -57,5 +57,5 @@ function startGroups() {
   byId("groups").hidden = report.failures.length === 0;
   showPaged(byId("group-table").tBodies[0], byId("groups-more"), report.failures, GROUP_PAGE, groupRow);
   byId("groups-left").hidden = report.failuresMore === 0;
-  byId("groups-left").textContent = `${plural(report.failuresMore, "more reason")} with fewer items are not in this page.`;
+  byId("groups-left").textContent = `Further reasons, none of them with more items, that are not in this page: ${report.failuresMore.toLocaleString("en")}.`;
 }

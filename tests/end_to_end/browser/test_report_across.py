@@ -176,6 +176,13 @@ def test_failures_are_grouped_and_a_click_filters_the_tasks(page: Any, report: P
     assert page.complaints() == []
 
 
+def test_of_reasons_that_are_left_out_no_more_is_said_than_is_known(page: Any, tmp_path: Path) -> None:
+    """Each of 201 has one item: the last one does not have fewer than those that are shown."""
+    items = [item(f"t{n}", status="fail", reasons=[{"code": f"R{n:03}", "message": "no"}]) for n in range(201)]
+    page.open(written(tmp_path, [skill("a", items)], context()))
+    assert page.text("#groups-left") == "Further reasons, none of them with more items, that are not in this page: 1."
+
+
 def test_the_kind_of_an_error_is_a_filter_by_keys_too_and_the_same_link_takes_it_off(page: Any, report: Path) -> None:
     page.open(report, "#skill=troubled@1.0.0")
     for on in (True, False):
