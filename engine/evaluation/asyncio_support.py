@@ -144,10 +144,17 @@ def _wait_unless_ended(done: Future[Any]) -> None:
         caller = asyncio.current_task()
     except RuntimeError:  # no loop runs here
         caller = None
-    before = caller.cancelling() if caller else 0
+    before = _cancelled_before(caller) if caller else 0
     while not wait([done], LOOKED_EVERY_S).done:
         if caller is not None and caller.cancelling() > before:
             raise asyncio.CancelledError
+
+
+def _cancelled_before(caller: asyncio.Task[Any]) -> int:
+    """How often the task was cancelled and went on all the same. A Ctrl-C that came just now, as while the package was imported,
+    is not one of these: it waits for the task's next `await`. asyncio says so in a private attribute alone.
+    """
+    return caller.cancelling() - bool(getattr(caller, "_must_cancel", False))
 
 
 def _complete(loop: asyncio.AbstractEventLoop, task: asyncio.Task[T], threads: DaemonThreads) -> T:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from time import monotonic
 from typing import Any
 
 import anyio
 import pytest
 
-from eval_skills.engine.evaluation.asyncio_support import DaemonThreads, ResourceOwner
+from eval_skills.engine.evaluation.asyncio_support import DaemonThreads, ResourceOwner, run_on_own_loop
 
 
 class Diary:
@@ -159,3 +159,31 @@ def test_idle_threads_go_at_the_end() -> None:
     threads.end(10)
     where.join(10)
     assert not where.is_alive()
+
+
+class TestOnALoopOfItsOwn:
+    async def test_a_cancellation_that_waits_for_the_next_await_of_its_caller_ends_it(self) -> None:
+        done = []
+
+        async def caller() -> None:
+            self._cancel_me()  # as the Ctrl-C of asyncio.run does, also before the work has begun
+            done.append(run_on_own_loop(asyncio.sleep(3, 1)))
+
+        with pytest.raises(asyncio.CancelledError):
+            await asyncio.create_task(caller())
+        assert done == []
+
+    async def test_one_that_its_caller_has_got_over_does_not(self) -> None:
+        async def caller() -> int:
+            self._cancel_me()
+            with suppress(asyncio.CancelledError):
+                await asyncio.sleep(600)
+            return run_on_own_loop(asyncio.sleep(0.15, 1))
+
+        assert await asyncio.create_task(caller()) == 1
+
+    @staticmethod
+    def _cancel_me() -> None:
+        caller = asyncio.current_task()
+        assert caller is not None
+        caller.cancel()
