@@ -22,6 +22,7 @@ from eval_skills.adapters.http.address import shown
 from eval_skills.adapters.http.client import ERROR_BODY_BYTES, IDLE_S, RequestTrace
 from eval_skills.adapters.http.errors import explained_error, partial_error, status_error
 from eval_skills.adapters.http.sse import EventStream
+from eval_skills.adapters.mcp.schemas import readable_listing
 from eval_skills.adapters.mcp.transport import SessionExpired, Transport, message_limit
 from eval_skills.adapters.sandbox.limits import too_long
 from eval_skills.core.errors import ContractError, ItemError
@@ -44,7 +45,7 @@ _DISCOVERY = "server/discover"
 _NO_DISCOVERY = frozenset({400, 404, 405, 406, 415, 422, 501})
 """How servers from before 2026 refuse the question for their protocol; the handshake follows and gives the reason."""
 
-_HANDSHAKE = "initialize"
+_HANDSHAKE, _LISTING = "initialize", "tools/list"
 _TAKES_NO_POST = frozenset({404, 405})
 _OLD_TRANSPORT = (
     "name the server's address of streamable HTTP, which often ends in /mcp; the older transport, HTTP with SSE, is not supported"
@@ -153,6 +154,8 @@ class _CheckedResponses(httpx2.AsyncBaseTransport):
             if request.method == "POST" and response.status_code == HTTPStatus.PARTIAL_CONTENT:
                 raise partial_error(response.headers, await self._body(response), self._transport.url)
             if _streams_events(response):
+                if asked.method == _LISTING:
+                    return self._listing(response, request)
                 call = asked if asked.method == "tools/call" else self._resumed(request)
                 return self._events(response, request, call) if call is not None else response
             body = await self._body(response)
@@ -167,6 +170,8 @@ class _CheckedResponses(httpx2.AsyncBaseTransport):
                 self._note(request, refusal)  # what it means for the connection, the SDK knows
         elif asked.method == "tools/call" and response.status_code < 300:
             body = _answer_to(asked, response, body)
+        elif asked.method == _LISTING:
+            body = readable_listing(body)
         kept = {name: value for name, value in response.headers.items() if name not in {"content-length", "transfer-encoding"}}
         return httpx2.Response(response.status_code, headers=kept, content=body, request=request)
 
@@ -191,6 +196,19 @@ class _CheckedResponses(httpx2.AsyncBaseTransport):
         return httpx2.Response(
             response.status_code, headers=response.headers, stream=_Blocks(response.stream, judged, limit), request=request
         )
+
+    def _listing(self, response: httpx2.Response, request: httpx2.Request) -> httpx2.Response:
+        """The response with its events, and in their lists of tools a mark for each tool that cannot be read."""
+
+        def mended(block: bytes) -> bytes:
+            for event in EventStream().feed(block):
+                if (readable := readable_listing(event.data)) is not event.data:
+                    return b"data: " + readable + b"\n\n"
+            return block
+
+        assert isinstance(response.stream, httpx2.AsyncByteStream)
+        blocks = _Blocks(response.stream, mended, message_limit(self._transport.max_output_bytes))
+        return httpx2.Response(response.status_code, headers=response.headers, stream=blocks, request=request)
 
     def _resumed(self, request: httpx2.Request) -> _Asked | None:
         """The call whose stream of events a GET goes on with; None: it is none's, or several streams had this event's id.

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import math
 from typing import TYPE_CHECKING, Any
 
 import mcp_types
 from mcp_types import methods
 from pydantic import ValidationError
 
-from eval_skills.adapters.answer.envelope import write_json
+from eval_skills.adapters.answer.envelope import parse_json, write_json
 from eval_skills.adapters.mcp.interceptors import MessageInterceptor
 from eval_skills.core.documents.json_schema import BoundedSchema
 from eval_skills.core.errors import ContractError, InputError
@@ -28,6 +30,57 @@ _QUICK_S = 0.005
 
 _LONG_BYTES = 4_096
 """A schema or an answer beyond this is checked off the event loop from the start."""
+
+_UNREADABLE = "eval-skills/unreadable"
+"""What is wrong with a tool that `readable_listing` put a mark in the place of."""
+
+_MAX_DIGITS = 4_300
+"""Python reads no longer whole number, and the SDK none of a message that has one."""
+
+
+def readable_listing(answer: bytes) -> bytes:
+    """`answer`, which lists tools, as the SDK can read it: a mark stands for each tool that no parser of strict JSON takes.
+
+    The SDK refuses a whole message for half of a surrogate pair, a byte that is not UTF-8, a number that is too long or levels
+    that are too many, wherever in it they are; what it takes although it is not JSON (NaN, infinities) breaks what keeps it. An
+    answer that is not a list of tools, or that Python cannot read, either, is left as it is.
+    """
+    try:
+        parse_json(answer)
+        return answer
+    except ValueError:
+        pass
+    try:
+        message = json.loads(answer.decode("utf-8-sig", "surrogateescape"), parse_int=_whole_number)
+        message["result"]["tools"] = [_marked(tool) for tool in message["result"]["tools"]]
+        return json.dumps(message).encode()
+    except (ValueError, RecursionError, TypeError, KeyError):
+        return answer
+
+
+def _whole_number(digits: str) -> float:
+    return int(digits) if len(digits) <= _MAX_DIGITS else math.inf
+
+
+def _marked(tool: Any) -> Any:
+    if (problem := _not_strict(tool)) is None:
+        return tool
+    name = tool.get("name") if isinstance(tool, dict) else None
+    return {_UNREADABLE: problem} if name is None or _not_strict(name) else {"name": name, _UNREADABLE: problem}
+
+
+def _not_strict(part: Any) -> str | None:
+    try:
+        written = json.dumps(part, ensure_ascii=False, allow_nan=False).encode(errors="surrogateescape")
+    except UnicodeEncodeError:
+        return "half of a surrogate pair in a text"
+    except ValueError:
+        return "NaN, an infinity or a number that is too large"
+    try:
+        parse_json(written)
+    except ValueError as problem:
+        return str(problem)
+    return None
 
 
 class OutputSchemas(MessageInterceptor):
@@ -116,8 +169,9 @@ def _name(tool: Any, number: int) -> str:
 
 
 def _malformed(result: dict[str, Any], protocol: str) -> dict[int, str]:
-    """What is wrong with tools of a page, by their position: by the version, and by the type that the SDK makes of them."""
-    found: dict[int, str] = {}
+    """What is wrong with tools of a page, by position: as JSON, by the version, and by the type that the SDK makes of them."""
+    marks = ((number, tool.get(_UNREADABLE)) for number, tool in enumerate(result["tools"]) if isinstance(tool, dict))
+    found = {number: problem for number, problem in marks if isinstance(problem, str)}
     for check in (_by_the_version, _by_the_type):
         try:
             check(result, protocol)

@@ -21,6 +21,7 @@ from pydantic import ValidationError
 from eval_skills.adapters.answer.envelope import parse_json
 from eval_skills.adapters.call import shield_cleanup
 from eval_skills.adapters.mcp.results import exception_in
+from eval_skills.adapters.mcp.schemas import readable_listing
 from eval_skills.adapters.mcp.transport import Transport, message_limit
 from eval_skills.adapters.process import guard
 from eval_skills.adapters.process.child import Child, Receipt
@@ -186,6 +187,8 @@ class StdioTransport(Transport):
         if isinstance(line, LongLine):
             return self._too_long(line)
         line = line.removeprefix(codecs.BOM_UTF8)
+        if "tools/list" in self._waiting.values():
+            line = readable_listing(line)
         try:
             return mcp_types.jsonrpc_message_adapter.validate_json(line, by_name=False)
         except ValidationError:

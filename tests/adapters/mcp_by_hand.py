@@ -67,6 +67,13 @@ class _ByHand(BaseHTTPRequestHandler):
             self.reply(404, json.dumps(gone).encode(), Content_Type="application/json")
         elif "id" not in message:
             self.reply(202, b"")
+        elif message["method"] == "tools/list" and self.path.startswith("/torn"):
+            schema = {"type": "object", "default": "\ud800"}
+            tools = [{"name": "torn", "inputSchema": schema}, {"name": "answer", "inputSchema": {"type": "object"}}]
+            body = json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": {"tools": tools}})
+            streams = self.path == "/torn-events"
+            kind = "text/event-stream" if streams else JSON
+            self.reply(200, (f"data: {body}\n\n" if streams else body).encode(), Content_Type=kind)
         elif message["method"] == "tools/list":
             self.result(message, {"tools": [{"name": name, "inputSchema": {"type": "object"}} for name in ("answer", "hang")]})
         else:

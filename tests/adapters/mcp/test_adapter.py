@@ -242,6 +242,8 @@ async def test_a_malformed_tool_costs_no_other_one(tmp_path: Path) -> None:
     error = await failure(mcp_skill(tmp_path, by_hand("malformed"), "state"))
     assert isinstance(error, ContractError)
     assert str(error) == "the server lists the tool 'state' against the MCP version that it names: inputSchema: Field required"
+    torn = await failure(mcp_skill(tmp_path, by_hand("malformed"), "slow"))
+    assert str(torn).endswith("names: half of a surrogate pair in a text")
 
 
 async def test_a_list_that_changed_is_read_again_and_a_remark_says_which_tool_is_another(tmp_path: Path) -> None:

@@ -296,6 +296,14 @@ async def test_a_server_of_the_older_transport_is_named_so(raw_url: str, tmp_pat
     )
 
 
+@each_row("path", ["torn", "torn-events"])
+async def test_a_tool_that_cannot_be_read_costs_no_other_one(raw_url: str, tmp_path: Path, path: str) -> None:
+    assert (await ask(mcp_skill(tmp_path, f"{raw_url}/{path}", "answer"), {"x": 1})).output == {"x": 1}
+    error = await failure(mcp_skill(tmp_path, f"{raw_url}/{path}", "torn"))
+    assert isinstance(error, ContractError)
+    assert str(error).endswith("names: half of a surrogate pair in a text")
+
+
 async def test_a_call_that_hangs_is_cut_and_the_next_works(raw_url: str, tmp_path: Path) -> None:
     async with Tools(mcp_skill(tmp_path, f"{raw_url}/mcp", "answer")) as tools:
         with pytest.raises(SkillTimeout):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import copy
+import json
 from typing import Any
 
 import mcp_types
 import pytest
 
-from eval_skills.adapters.mcp.schemas import MAX_SCHEMA_BYTES, OutputSchemas
+from eval_skills.adapters.mcp.schemas import MAX_SCHEMA_BYTES, OutputSchemas, readable_listing
 from eval_skills.core.errors import ContractError
 from tests.tables import each_row
 
@@ -55,6 +56,34 @@ def test_other_answers_pass_as_they_are() -> None:
     schemas, tools = OutputSchemas(), [{"name": "t", "outputSchema": NUMBER}]
     assert listing(schemas, copy.deepcopy(tools), method="tools/call") == tools
     assert schemas.of("t") is None
+
+
+@each_row(
+    ("inside", "problem"),
+    [
+        (b'{"maximum": Infinity}', "NaN, an infinity or a number that is too large"),
+        (b'{"maximum": 1e999}', "NaN, an infinity or a number that is too large"),
+        (b'{"maximum": 1' + b"0" * 5_000 + b"}", "NaN, an infinity or a number that is too large"),
+        (b'{"title": "\\ud800"}', "half of a surrogate pair in a text"),
+        (b'{"title": "\xff"}', "not UTF-8 (byte "),
+        (b"[" * 250 + b"]" * 250, "nested deeper than 200 levels"),
+    ],
+)
+def test_a_tool_that_is_not_strict_json_is_named_and_costs_no_other_one(inside: bytes, problem: str) -> None:
+    schemas = OutputSchemas()
+    answer = (
+        b'{"result": {"tools": [{"name": "bad", "inputSchema": '
+        + inside
+        + b'}, {"name": "t", "inputSchema": {"type": "object"}}]}}'
+    )
+    readable = json.loads(readable_listing(answer))
+    assert listing(schemas, readable["result"]["tools"]) == [TOOL]
+    assert schemas.malformed["bad"].startswith(problem)
+
+
+@each_row("answer", [b'{"result": {"tools": []}}', b'{"result": NaN}', b"{", b"[" * 100_000, b'{"result": {"tools": NaN}}'])
+def test_what_is_no_list_of_tools_or_strict_json_stays_as_it_is(answer: bytes) -> None:
+    assert readable_listing(answer) is answer
 
 
 async def test_the_schema_that_was_listed_last_counts() -> None:

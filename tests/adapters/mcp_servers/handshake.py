@@ -1,11 +1,12 @@
 """An MCP server of protocol 2025-06-18, written without any SDK: one JSON-RPC message a line, and every way to misbehave.
 
 Words on its command line change how it begins: ``mute``, ``strict`` (ends at anything before the handshake), ``crash``,
-``empty``, ``pages`` (one tool a page), ``endless`` (of pages), ``circle`` (every page leads to itself), ``late`` (the first list
-has no tools), ``twice`` (it lists ``echo`` twice, and the second one is another tool), ``malformed`` (``state``, and one
-that is no object, are not as the protocol has it), ``stubborn`` (ignores the end of its input and SIGTERM), ``choosy`` (refuses
-every version but its own and names it), ``curt`` (refuses every version but the oldest without any output), ``foreign`` (speaks a
-version that nobody knows), ``brief`` (ends itself a moment after its first call), ``marked`` (begins with a byte-order mark).
+``empty``, ``pages`` (one tool a page), ``endless`` (of pages), ``circle`` (every page leads to itself), ``late`` (the first
+list has no tools), ``twice`` (it lists ``echo`` twice, and the second one is another tool), ``malformed`` (``state``, and one
+that is no object, are not as the protocol has it, and ``slow`` has half of a surrogate pair), ``stubborn`` (ignores the end of
+its input and SIGTERM), ``choosy`` (refuses every version but its own and names it), ``curt`` (refuses every version but the
+oldest without any output), ``foreign`` (speaks a version that nobody knows), ``brief`` (ends itself a moment after its first
+call), ``marked`` (begins with a byte-order mark).
 """
 
 from __future__ import annotations
@@ -222,7 +223,8 @@ def page(cursor: Any) -> Any:
     if "twice" in WORDS:
         return {"tools": [listed("echo"), listed("state"), listed("state"), {**listed("echo"), "outputSchema": NUMBER}]}
     if "malformed" in WORDS:
-        return {"tools": [{"name": "state"}, "nameless", listed("echo")]}
+        torn = {**listed("slow"), "description": "\ud800"}
+        return {"tools": [{"name": "state"}, "nameless", torn, listed("echo")]}
     if "circle" in WORDS:
         return {"tools": [listed("echo")], "nextCursor": ""}
     if "pages" not in WORDS and "endless" not in WORDS:
