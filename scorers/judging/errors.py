@@ -33,7 +33,11 @@ _NO_COMPLETION = re.compile(
     r"invalid response from LLM endpoint|'choices' that is not a list|a response with no 'choices'", re.IGNORECASE
 )
 
-_NO_JSON = frozenset({"JSONDecodeError", "BadStatusLine"})
+_NO_JSON = frozenset({"JSONDecodeError", "UnicodeDecodeError", "BadStatusLine"})
+_PAGE = re.compile(r"(?:\A|\bReceived: ['\"])(?:\s|\\[nrt])*<(?:!doctype\s+html|html|head)\b", re.IGNORECASE)
+"""How a web page begins: alone, or in the words of the client library about an answer that it cannot use."""
+_TITLE = re.compile(r"<title[^>]*>([^<]+)", re.IGNORECASE)
+_TITLE_CHARS = 80
 _UNREADABLE = re.compile(r"invalid response object", re.IGNORECASE)
 """How the client library begins its traceback where a completion has a part of another form, such as a list as its content."""
 
@@ -52,8 +56,8 @@ class ProviderError(JudgeError):
 
     `again`: another attempt can help, not before `retry_after_s` where the provider said so. `ends_judging`: no request to this
     model will ever succeed (key, model, address, quota), so none should be made. `sent`: the request left this machine.
-    `billed`: it may have cost something. `asks_for_less`: the provider gets too many requests. `reply` is an answer that holds
-    nothing but the count of its tokens.
+    `billed`: it may have cost something. `asks_for_less`: the provider gets too many requests. `is_page`: it is a web page.
+    `reply` is an answer that holds nothing but the count of its tokens.
     """
 
     def __init__(
@@ -65,11 +69,12 @@ class ProviderError(JudgeError):
         ends_judging: bool = False,
         sent: bool = True,
         billed: bool = False,
+        is_page: bool = False,
         retry_after_s: float | None = None,
         reply: ModelReply | None = None,
     ) -> None:
         super().__init__(message, code=code, retry_after_s=retry_after_s)
-        self.reply = reply
+        self.reply, self.is_page = reply, is_page
         self.asks_for_less = code == "JUDGE_RATE_LIMIT" or (code == "JUDGE_UNAVAILABLE" and retry_after_s is not None)
         self.again, self.ends_judging, self.sent, self.billed = again, ends_judging, sent, billed
 
@@ -135,7 +140,9 @@ def _meaning(error: Exception, model: str, api_base: str | None) -> ProviderErro
         return broken
     causes = {type(each).__name__ for each in causes_of(error)}
     if causes & _NO_JSON or _NO_COMPLETION.search(said):
-        return ProviderError(f"{model} {_not_a_completion(api_base)}", code="JUDGE_UNAVAILABLE", again=True)
+        page = _page_in(error)
+        message = f"{model} {_not_a_completion(api_base, page)}"
+        return ProviderError(message, code="JUDGE_UNAVAILABLE", again=True, is_page=page is not None)
     if _UNREADABLE.search(said):
         message = f"{model} answered a completion of another form than OpenAI's API has, in its content or its count of tokens"
         return ProviderError(message, code="JUDGE_UNAVAILABLE", again=True)
@@ -179,9 +186,22 @@ def _system_reason(causes: list[BaseException]) -> str:
     return f": {os.strerror(failed.errno) if failed.errno > 0 else failed.strerror}"
 
 
-def _not_a_completion(api_base: str | None) -> str:
-    hint = f"; does llm.apiBase, {api_base}, end as its server expects, such as in /v1?" if api_base else ""
-    return f"answered something that is not a chat completion{hint}"
+def _page_in(error: Exception) -> str | None:
+    """The title of the web page that was answered, which may be empty; None: it was none."""
+    texts = (str(getattr(each, "doc", "") or each) for each in causes_of(error))
+    if (page := next(filter(_PAGE.search, texts), None)) is None:
+        return None
+    title = _TITLE.search(page)
+    return one_line(title.group(1).replace("\\n", " "), _TITLE_CHARS) if title else ""
+
+
+def _not_a_completion(api_base: str | None, page: str | None) -> str:
+    address = f"does llm.apiBase, {api_base}, end as its server expects, such as in /v1?" if api_base else ""
+    if page is None:
+        return f"answered something that is not a chat completion{'; ' * bool(address)}{address}"
+    titled = f" ({page})" if page else ""
+    between = f"is there a proxy or a login in between, or {address}" if api_base else "is there a proxy or a login in between?"
+    return f"answered a web page{titled}, not a chat completion; {between}"
 
 
 def _passing(status: int | None, model: str, said: str, error: Exception) -> ProviderError:

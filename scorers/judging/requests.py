@@ -30,6 +30,9 @@ MAX_UNANSWERED, PAUSE_S = 5, 60.0
 waiting for as long as an answer may take.
 """
 
+MAX_PAGES = 3
+"""How often a model that has answered nothing else is asked, where a web page comes: that is a proxy, or a wrong address."""
+
 _jitter = random.Random()  # noqa: S311 - spreads load; the program's own generator is left to it and its skills
 
 _CHARS_PER_TOKEN = 3
@@ -84,6 +87,7 @@ class Requests:
         self._ended: ProviderError | None = None
         self._last: ProviderError | None = None
         self._unanswered, self._paused_until, self._not_before = 0, 0.0, 0.0
+        self._has_answered = False
 
     async def make(self, call: ModelCall | EmbeddingCall, time: TimeBudget) -> ModelReply:
         """The reply to one request, which is tried again while another attempt can help and there is time.
@@ -105,6 +109,7 @@ class Requests:
                 failures += 1
                 # That a rest of the time was too short tells less than what the model said before.
                 error = telling = telling if telling and is_cut_short and failed.code == "JUDGE_TIMEOUT" else failed
+                error.again &= self._has_answered or not error.is_page or failures < MAX_PAGES
                 again = error.again and self._unanswered < MAX_UNANSWERED
                 wait = time.wait_s(failures, error.retry_after_s) if again else None
                 if wait is None:
@@ -135,7 +140,7 @@ class Requests:
                     raise
                 finally:
                     time.left_s -= monotonic() - began
-                self._unanswered = 0
+                self._unanswered, self._has_answered = 0, True
                 turn.answered(reply.headers)
                 return self._counted(reply, held)
 

@@ -17,11 +17,13 @@ from time import monotonic
 import httpx
 import pytest
 
-from eval_skills.core.errors import JudgeError
+from eval_skills.core.errors import JudgeError, UsageError
+from eval_skills.engine.judging.preflight import check_panels_ready
 from eval_skills.scorers.judging.errors import provider_error
 from eval_skills.scorers.judging.model import JudgeModel
 from tests.scorers.judging.asking import Settings, asked, code_of
 from tests.scripted_model import Says, ScriptedModel, failure, verdict
+from tests.tables import each_row
 
 
 @pytest.mark.parametrize(
@@ -221,18 +223,34 @@ async def test_a_request_that_was_refused_cost_nothing(model: ScriptedModel, set
     assert (judges.total.tokens, judges.total.cost_usd) == (0, 0.0)
 
 
+PAGE = b"<!DOCTYPE html>\n<html><title>Blocked\nby ACME</title></html>"
+
+
+@pytest.mark.usefixtures("hasty")
+@each_row("page", [Says(body=PAGE), Says(body=PAGE, content_type="text/html")])
+async def test_p21_a_web_page_is_recognised_at_once_unless_the_model_has_answered(
+    model: ScriptedModel, settings: Settings, page: Says
+) -> None:
+    said = (
+        r"^openai/scripted answered a web page \(Blocked by ACME\), not a chat completion; is there a proxy or a login in "
+        r"between, or does llm.apiBase, .*/v1, end as its server expects, such as in /v1\? \(after 3 attempts in [\d.]+ s\)$"
+    )
+    model.forget()
+    judges, model.otherwise = settings().judges, page
+    with pytest.raises(JudgeError, match=said):
+        await asked(judges)
+    with pytest.raises(UsageError, match="nothing was run: openai/scripted answered a web page"):
+        await check_panels_ready(judges, [(None,)])
+    model.script(verdict(), *[page] * 5, verdict(0.5, "it is back"))
+    await asked(judges, "43")
+    assert (await asked(judges, "44")).reply.reasoning == "it is back", "what answered before may soon do so again"
+
+
 @pytest.mark.slow
 @pytest.mark.usefixtures("hasty")
-@pytest.mark.parametrize(
-    "page",
-    [
-        pytest.param(Says(body=b"<html>gateway</html>"), id="said-to-be-json"),
-        pytest.param(Says(body=b"<html>gateway</html>", content_type="text/html"), id="a-web-page"),
-        pytest.param(Says(body=b'{"a": 1}'), id="other-json"),
-    ],
-)
-async def test_p21_a_page_is_no_outage_of_the_model(model: ScriptedModel, settings: Settings, page: Says) -> None:
-    model.otherwise = page
+@pytest.mark.parametrize("body", [b'{"a": 1}', b'{"a": "\xff"}'])
+async def test_other_json_is_no_outage_of_the_model(model: ScriptedModel, settings: Settings, body: bytes) -> None:
+    model.otherwise = Says(body=body)
     with pytest.raises(JudgeError, match="openai/scripted answered something that is not a chat completion"):
         await asked(settings({"timeout_ms": 1_000}).judges)
 
