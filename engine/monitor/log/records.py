@@ -136,7 +136,10 @@ class RecordReader:
         error = error_text(found.get("error"))
         messages = parsed(found.get("messages"))
         if error is None and "output" not in found and not messages:
-            raise BadRecord(f"no answer: {self._missing(record, 'output')}")
+            is_named = "messages" in self._named and "output" not in self._named
+            raise BadRecord(
+                f"no answer: {self._missing(record, 'messages' if is_named and 'messages' not in found else 'output')}"
+            )
         if error is None and self._lacking and found.get("expected") is None:
             raise BadRecord(f"{self._lacking}, and {self._missing(record, 'expected')}")
         response = _response(found, messages)
@@ -237,15 +240,15 @@ def _given(part: Any) -> Any:
 
 
 def value_at(record: Mapping[str, Any], key: str) -> Any:
-    """The value of a key, else of a path of keys with dots between them, else `ABSENT`."""
+    """The value of a key, else of a path of keys with dots between them, else `ABSENT`. The keys of a path may have dots, too, as
+    those of OpenTelemetry's attributes do."""
     if key in record:
         return record[key]
-    value: Any = record
-    for part in key.split("."):
-        if not isinstance(value, dict) or part not in value:
-            return ABSENT
-        value = value[part]
-    return value
+    for dot in (place for place, letter in enumerate(key) if letter == "."):
+        held = record.get(key[:dot])
+        if isinstance(held, dict) and (value := value_at(held, key[dot + 1 :])) is not ABSENT:
+            return value
+    return ABSENT
 
 
 def asked(messages: Any) -> Any:

@@ -51,6 +51,16 @@ def test_p59_every_field_can_be_read_from_another_key() -> None:
     assert reader.unseen == {}
 
 
+def test_keys_with_dots_are_found_within_others_as_in_a_span_of_opentelemetry() -> None:
+    said = [{"role": "assistant", "parts": [{"type": "text", "content": "on its way"}]}]
+    span = {"spanId": "a1", "attributes": {"gen_ai.output.messages": said, "gen_ai": {"agent": 7}, "gen_ai.agent": {"name": "s"}}}
+    fields = {"id": "spanId", "messages": "attributes.gen_ai.output.messages", "skill": "attributes.gen_ai.agent.name"}
+    found = read(span, **fields)
+    assert (found.id, found.response.output, found.skill) == ("a1", "on its way", "s")
+    with pytest.raises(BadRecord, match=r"^no answer: there is no key 'attributes\.gen_ai\.output\.messages'"):
+        read({"spanId": "a2", "attributes": {"gen_ai.tool.name": "search"}}, **fields)
+
+
 def test_a_named_key_that_no_record_has_is_remembered() -> None:
     reader = RecordReader(LogFields(latency_ms="took"))
     reader.interaction({"output": 1, "latencyMs": 5}, "log:1")
