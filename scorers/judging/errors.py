@@ -51,6 +51,11 @@ def was_not_asked(message: str) -> bool:
     return message.startswith(NOT_ASKED) or f"; {NOT_ASKED}" in message
 
 
+def number(amount: float) -> str:
+    """As people write it: 0.25, 7.98, 3600."""
+    return f"{amount:.0f}" if amount >= 100 else f"{amount:.3g}"
+
+
 class ProviderError(JudgeError):
     """A request to a model failed.
 
@@ -90,7 +95,7 @@ async def answered_within(timeout_s: float, model: str, api_base: str | None = N
         async with asyncio.timeout(timeout_s):
             yield
     except TimeoutError:
-        message = f"{model} did not answer within {timeout_s:.3g} s"
+        message = f"{model} did not answer within {number(timeout_s)} s"
         raise ProviderError(message, code="JUDGE_TIMEOUT", again=True, billed=True) from None
     except ProviderError:
         raise

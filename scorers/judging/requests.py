@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from eval_skills.core.rate_limits.services import NoTurn, Turn
 from eval_skills.scorers.judging.budget import Reservation, RunLimits
-from eval_skills.scorers.judging.errors import NOT_ASKED, ProviderError
+from eval_skills.scorers.judging.errors import NOT_ASKED, ProviderError, number
 from eval_skills.scorers.judging.provider import LITELLM, EmbeddingCall, ModelCall, ModelReply, Transport
 from eval_skills.scorers.judging.tracing import request_span
 
@@ -74,7 +74,7 @@ class TimeBudget:
     @property
     def described(self) -> str:
         """`` (after 9 attempts in 108 s)``; nothing after one attempt."""
-        return f" (after {self.attempts} attempts in {self.all_s - self.left_s:.3g} s)" if self.attempts > 1 else ""
+        return f" (after {self.attempts} attempts in {number(self.all_s - self.left_s)} s)" if self.attempts > 1 else ""
 
 
 class Requests:
@@ -186,7 +186,7 @@ class Requests:
         elif monotonic() < self._paused_until:
             why = f"{self.model.name} did not answer before: {self._last}"
         elif wait > time.left_s - time.spare_s:
-            why = f"{self.model.name} asks to wait {wait:.3g} s more, and llm.timeoutMs is {self.model.timeout_s * 1000:g}"
+            why = f"{self.model.name} asks to wait {number(wait)} s more, and llm.timeoutMs is {self._timeout_ms}"
         else:
             return None
         again = " again" if time.attempts else ""
@@ -227,12 +227,17 @@ class Requests:
         self._unanswered, self._last = max(self._unanswered, MAX_UNANSWERED), error
         self._paused_until = monotonic() + PAUSE_S
 
+    @property
+    def _timeout_ms(self) -> str:
+        return number(self.model.timeout_s * 1000)
+
     def _described(self, error: ProviderError, time: TimeBudget) -> ProviderError:
         """The error as people read it: with the number of attempts, why there was none more, and without the key."""
-        tried, timeout_ms = time.described, f"{self.model.timeout_s * 1000:g}"
+        tried, timeout_ms = time.described, self._timeout_ms
         asked = error.retry_after_s
         if error.again and asked is not None and asked > time.left_s:
-            tried += f"; it asks to wait {asked:g} s, and {max(0.0, time.left_s):.3g} s are left of llm.timeoutMs, {timeout_ms}"
+            left = number(max(0.0, time.left_s))
+            tried += f"; it asks to wait {number(asked)} s, and {left} s are left of llm.timeoutMs, {timeout_ms}"
         elif error.again and time.is_all_of_it:
             tried += f"; llm.timeoutMs is {timeout_ms} for a question with all of its attempts"
         return ProviderError(
