@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import mcp_types
 from pydantic import BaseModel
 
+from eval_skills.adapters.answer.envelope import write_json
 from eval_skills.adapters.mcp.client import ClientConfig, first_that_fits
 from eval_skills.adapters.mcp.results import fingerprint
 from eval_skills.core.text import one_line
@@ -22,8 +24,28 @@ SAMPLING, ELICITATION, ROOTS = "sampling/createMessage", "elicitation/create", "
 KEYS = {SAMPLING: "sampling", ELICITATION: "elicitation", ROOTS: "roots"}
 """By the method of a request: the part of `adapterConfig.client` that answers it."""
 
-Asked = list[dict[str, Any]]
 M = TypeVar("M", bound=BaseModel)
+
+
+class Asked(list[dict[str, Any]]):
+    """What a server asked during one call: a block of content for each request, as long as they have at most `max_bytes` as JSON
+    together. A last block says how many there were beyond, as `leftOut`: a server may ask without end.
+    """
+
+    def __init__(self, max_bytes: int) -> None:
+        super().__init__()
+        self._left_bytes = max_bytes
+
+    def keep(self, block: dict[str, Any]) -> None:
+        """Add the block of a request, or count it."""
+        self._left_bytes -= len(write_json(block)) if self._left_bytes >= 0 else 0
+        if self._left_bytes >= 0:
+            self.append(block)
+        elif self and (last := self[-1]).get("leftOut"):
+            last["leftOut"] += 1
+        else:
+            self.append({"type": "asked", "leftOut": 1})
+
 
 _OF_THE_CALL: ContextVar[Asked | None] = ContextVar("what was asked during the call", default=None)
 
@@ -32,11 +54,12 @@ class ScriptedClient:
     """Gives the SDK's client the callbacks that `config` has answers for: these capabilities it declares, and no others.
 
     Each request is kept, with its answer, for the call that it belongs to. Protocols of before 2026 do not say which one that is:
-    where several calls are under way it is kept for each of them, with their number as `calls`.
+    where several calls are under way it is kept for each of them, with their number as `calls`. What is kept of one call has at
+    most `max_bytes`.
     """
 
-    def __init__(self, config: ClientConfig, folder: Path | None) -> None:
-        self._config, self._folder = config, folder
+    def __init__(self, config: ClientConfig, folder: Path | None, max_bytes: int = sys.maxsize) -> None:
+        self._config, self._folder, self._max_bytes = config, folder, max_bytes
         self._under_way: list[Asked] = []
 
     @property
@@ -57,7 +80,7 @@ class ScriptedClient:
     @contextmanager
     def asked(self) -> Iterator[Asked]:
         """What is asked while the block runs: one block of content for each request."""
-        blocks: Asked = []
+        blocks = Asked(self._max_bytes)
         self._under_way.append(blocks)
         token = _OF_THE_CALL.set(blocks)
         try:
@@ -97,11 +120,11 @@ class ScriptedClient:
     def _kept(self, method: str, params: BaseModel | None, answer: M) -> M:
         block = {"type": "asked", "method": method, "params": _written(params), "answer": _written(answer)}
         if (blocks := _OF_THE_CALL.get()) is not None:
-            blocks.append(block)
+            blocks.keep(block)
             return answer
         number = {"calls": len(self._under_way)} if len(self._under_way) > 1 else {}
         for blocks in self._under_way:
-            blocks.append({**block, **number})
+            blocks.keep({**block, **number})
         return answer
 
 

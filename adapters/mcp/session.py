@@ -57,7 +57,7 @@ class McpSession:
         self._ready: asyncio.Future[Client] = asyncio.get_running_loop().create_future()
         self._ready.add_done_callback(lambda ready: ready.cancelled() or ready.exception())
         self.transport: Transport = server.transport()
-        self.client = ScriptedClient(server.client, server.folder)
+        self.client = ScriptedClient(server.client, server.folder, server.max_output_bytes)
         self.server_requests, self.schemas = ServerRequests(self.client.methods), OutputSchemas()
         self._handshake, self._changes = Handshake(), ToolChanges()
         self._listing = asyncio.Lock()

@@ -51,6 +51,17 @@ async def test_a_server_gets_the_scripted_answer_and_what_it_asked_is_kept(
     assert kept["params"] is None or params.items() <= kept["params"].items()
 
 
+async def test_of_what_is_asked_without_end_no_more_is_kept_than_an_answer_may_have(tmp_path: Path) -> None:
+    got = await ask(
+        mcp_skill(tmp_path, by_hand(), "consult", client=CLIENT, maxOutputBytes=2_000),
+        {"method": "sampling/createMessage", "params": WORDS, "times": 30},
+    )
+    asked = [block for block in got.content or [] if block["type"] == "asked"]
+    assert len(json.dumps(asked)) < 2_100
+    assert len(asked) > 2
+    assert asked[-1] == {"type": "asked", "leftOut": 30 - len(asked[:-1])}
+
+
 @pytest.mark.slow
 async def test_a_server_of_2026_gets_them_too(tmp_path: Path) -> None:
     got = await ask(mcp_skill(tmp_path, modern(), "consult", client=CLIENT), {"city": "Bern"})

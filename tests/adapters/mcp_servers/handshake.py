@@ -154,10 +154,12 @@ def sampling(given: Any, _: Any) -> Any:
 
 def consult(given: Any, _: Any) -> Any:
     """Asks its client, and answers what that said."""
-    send({"id": "mine", "method": given["method"], "params": given.get("params", {})})
     reply: Any = {}
-    while reply.get("id") != "mine":
-        reply = json.loads(sys.stdin.readline())
+    for _ in range(given.get("times", 1)):
+        reply = {}
+        send({"id": "mine", "method": given["method"], "params": given.get("params", {})})
+        while reply.get("id") != "mine":
+            reply = json.loads(sys.stdin.readline())
     return text(json.dumps(reply.get("result", reply.get("error"))), isError="error" in reply)
 
 
