@@ -25,7 +25,7 @@ from eval_skills.adapters.mcp.results import (
 )
 from eval_skills.adapters.mcp.scripted import KEYS, Asked
 from eval_skills.adapters.mcp.session import McpSession
-from eval_skills.adapters.mcp.transport import SessionExpired
+from eval_skills.adapters.mcp.transport import SessionExpired, message_limit
 from eval_skills.adapters.process.streams import OutputTail
 from eval_skills.core.errors import ContractError, ItemError, SkillCrashed, SkillError, SkillUnavailable
 from eval_skills.core.text import one_line
@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 
     from eval_skills.core.models import SkillResponse
 
+
+_TOO_MUCH = {"toolCalls": [None]}
+"""Stands for reports beyond the limit, which a server may send without end: what was called is unknown then."""
 
 LATE_LOG_S = 0.1
 """How long what a program logged before its answer may take to arrive."""
@@ -59,7 +62,7 @@ async def ask(session: McpSession, tool: str, arguments: dict[str, Any], call: C
 
     What the server said meanwhile is in `call.logs`: the progress of this very call, and what no protocol assigns to a call
     (log messages, standard error), which goes to the call that ends first. A progress whose message is a JSON object with
-    `toolCalls` or `messages` reports what the tool does, and is noted in `call.progress`.
+    `toolCalls` or `messages` reports what the tool does, and is noted in `call.progress`, up to as much as a message may have.
 
     Raises:
         SkillError: the answer is an error, or the server replied with one.
@@ -78,9 +81,13 @@ async def _ask(
     client = await session.ready()
     progress_log, mark = OutputTail(), session.server_requests.count
 
+    room = message_limit(choice.max_bytes)
+
     async def on_progress(progress: float, total: float | None, message: str | None) -> None:
-        if (report := _report_in(message, call.key_twice)) is not None:
-            call.progress.add(report)
+        nonlocal room
+        if room >= 0 and (report := _report_in(message, call.key_twice)) is not None:
+            room -= len(message or "")
+            call.progress.add(report if room >= 0 else _TOO_MUCH)
             return
         share = f"{progress:g}" if total is None else f"{progress:g}/{total:g}"
         progress_log.add(f"progress {share}{f': {message}' if message else ''}\n".encode(errors="replace"))

@@ -269,6 +269,13 @@ async def test_progress_is_kept_as_logs(tmp_path: Path) -> None:
     assert (await ask(mcp_skill(tmp_path, by_hand(), "progress"))).logs == "progress 1/2: half way"
 
 
+async def test_of_reports_without_end_only_the_first_are_kept_and_what_was_called_is_unknown(tmp_path: Path) -> None:
+    got = await ask(mcp_skill(tmp_path, by_hand(), "progress", maxOutputBytes=1_000), {"reports": 100})
+    names = [call.name for call in got.tool_calls or ()]
+    assert 50 < names.count("search") < 70
+    assert (names[-1], names.count("")) == ("", 1)
+
+
 async def test_p71_the_server_sees_the_allow_list_its_folder_and_nothing_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -141,6 +141,10 @@ def noisy(given: Any, _: Any) -> Any:
 
 def progress(given: Any, message: Any) -> Any:
     token = message["params"]["_meta"]["progressToken"]
+    for number in range(given.get("reports", 0)):
+        report = {"toolCalls": [{"name": "search", "arguments": {"q": "x" * 1_000}}]}
+        params = {"progressToken": token, "progress": number, "message": json.dumps(report)}
+        send({"method": "notifications/progress", "params": params})
     told = {"progressToken": token, "progress": 1, "total": 2, "message": "half way"}
     send({"method": "notifications/progress", "params": told})
     return text("done")
