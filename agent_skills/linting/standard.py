@@ -101,6 +101,10 @@ def _description(subject: Subject) -> Iterator[Finding]:
     yield from _not_text(subject, field)
 
 
+_SHOWN_CHARS = 40
+"""So much is shown of a value that is no text, such as a number of thousands of digits."""
+
+
 def _others(subject: Subject) -> Iterator[Finding]:
     file = subject.file
     for name in ("license", "compatibility", "allowed-tools"):
@@ -134,18 +138,22 @@ def _metadata(subject: Subject, field: Field) -> Iterator[Finding]:
             message = f"{name} in metadata is {_kind(each.value)}, not text"
             yield Finding("metadata-value", message, "write it as one text", subject.file, each.place)
         elif not each.value.is_text:
-            message = f"{name} in metadata is not text for ordinary YAML readers: {each.value.text or 'nothing'}"
+            message = f"{name} in metadata is not text for ordinary YAML readers: {_shown(each.value.text) or 'nothing'}"
             yield Finding("metadata-not-text", message, _quoted(each.value.text), subject.file, each.value.place)
 
 
 def _not_text(subject: Subject, field: Field) -> Iterator[Finding]:
     if isinstance(field.value, Scalar) and not field.value.is_text and field.value.text:
-        message = f"{field.name} is not text for ordinary YAML readers: {field.value.text[:40]}"
+        message = f"{field.name} is not text for ordinary YAML readers: {_shown(field.value.text)}"
         yield Finding("value-not-text", message, _quoted(field.value.text), subject.file, field.value.place)
 
 
 def _quoted(text: str) -> str:
-    return f'put it in quotes: "{text[:40]}"'
+    return f'put it in quotes: "{_shown(text)}"'
+
+
+def _shown(text: str) -> str:
+    return text if len(text) <= _SHOWN_CHARS else f"{text[:_SHOWN_CHARS]}…"
 
 
 def _unknown_fields(subject: Subject) -> Iterator[Finding]:

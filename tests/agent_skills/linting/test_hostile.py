@@ -169,3 +169,13 @@ def test_names_that_are_no_text_are_shown(tmp_path: Path) -> None:
     (folder / os.fsdecode(b"\xff\xfe.key")).touch()
     (folder / "a\n::error::b.pem").touch()
     assert codes(folder) == ["secret-file", "secret-file"]
+
+
+def test_of_a_value_of_thousands_of_digits_the_beginning_is_shown(tmp_path: Path) -> None:
+    folder = write(tmp_path)
+    text = (folder / "SKILL.md").read_text()
+    (folder / "SKILL.md").write_text(text.replace("description:", f"metadata:\n  size: 1{'0' * 5_000}\ndescription:", 1))
+    found = next(each for each in lint_skill(folder).findings if each.code == "metadata-not-text")
+    shown = f"1{'0' * 39}…"
+    assert found.message.endswith(f": {shown}")
+    assert found.fix == f'put it in quotes: "{shown}"'
