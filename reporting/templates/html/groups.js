@@ -57,5 +57,5 @@ function startGroups() {
   byId("groups").hidden = report.failures.length === 0;
   showPaged(byId("group-table").tBodies[0], byId("groups-more"), report.failures, GROUP_PAGE, groupRow);
   byId("groups-left").hidden = report.failuresMore === 0;
-  byId("groups-left").textContent = `Further reasons, none of them with more items, that are not in this page: ${report.failuresMore.toLocaleString("en")}.`;
+  byId("groups-left").textContent = `Not on this page: ${plural(report.failuresMore, "more reason")}, with as many items or fewer.`;
 }

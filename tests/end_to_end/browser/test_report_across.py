@@ -180,7 +180,7 @@ def test_of_reasons_that_are_left_out_no_more_is_said_than_is_known(page: Any, t
     """Each of 201 has one item: the last one does not have fewer than those that are shown."""
     items = [item(f"t{n}", status="fail", reasons=[{"code": f"R{n:03}", "message": "no"}]) for n in range(201)]
     page.open(written(tmp_path, [skill("a", items)], context()))
-    assert page.text("#groups-left") == "Further reasons, none of them with more items, that are not in this page: 1."
+    assert page.text("#groups-left") == "Not on this page: 1 more reason, with as many items or fewer."
 
 
 def test_the_kind_of_an_error_is_a_filter_by_keys_too_and_the_same_link_takes_it_off(page: Any, report: Path) -> None:
