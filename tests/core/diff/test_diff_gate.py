@@ -289,6 +289,7 @@ class TestProvenToBeNoWorse:
             found = diff_reports(whole, reports({**each(100, "p"), "t0": "f", **missing}))
             (failure,) = gate_failures(found, "not-proven")
             assert "not proven that it lost less than 0.03" in failure
+            assert failure.endswith("]"), "there are enough tasks"
 
 
 class TestSeveralVersionsOfASkillsFiles:
