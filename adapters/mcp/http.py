@@ -200,14 +200,14 @@ class _CheckedResponses(httpx2.AsyncBaseTransport):
     def _listing(self, response: httpx2.Response, request: httpx2.Request) -> httpx2.Response:
         """The response with its events, and in their lists of tools a mark for each tool that cannot be read."""
 
-        def mended(block: bytes) -> bytes:
+        def made_readable(block: bytes) -> bytes:
             for event in EventStream().feed(block):
                 if (readable := readable_listing(event.data)) is not event.data:
                     return b"data: " + readable + b"\n\n"
             return block
 
         assert isinstance(response.stream, httpx2.AsyncByteStream)
-        blocks = _Blocks(response.stream, mended, message_limit(self._transport.max_output_bytes))
+        blocks = _Blocks(response.stream, made_readable, message_limit(self._transport.max_output_bytes))
         return httpx2.Response(response.status_code, headers=response.headers, stream=blocks, request=request)
 
     def _resumed(self, request: httpx2.Request) -> _Asked | None:

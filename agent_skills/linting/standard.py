@@ -102,7 +102,7 @@ def _description(subject: Subject) -> Iterator[Finding]:
 
 
 _SHOWN_CHARS = 40
-"""So much is shown of a value that is no text, such as a number of thousands of digits."""
+"""How much is shown of a value that is not a text, such as a number of thousands of digits."""
 
 
 def _others(subject: Subject) -> Iterator[Finding]:

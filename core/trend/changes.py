@@ -132,7 +132,7 @@ def _single(
 
 
 def _possible(found: Outlier, metric: str) -> tuple[float, float]:
-    """The band as far as the figure can be in it: there is no completion of 119 %."""
+    """The part of the band in which the figure can lie: no completion is 119 %."""
     least, most = _ENDS.get(metric, (0.0, math.inf))
     return max(found.lower, least), min(found.upper, most)
 

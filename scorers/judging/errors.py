@@ -201,12 +201,13 @@ def _page_in(error: Exception) -> str | None:
 
 
 def _not_a_completion(api_base: str | None, page: str | None) -> str:
-    address = f"does llm.apiBase, {api_base}, end as its server expects, such as in /v1?" if api_base else ""
-    if page is None:
-        return f"answered something that is not a chat completion{'; ' * bool(address)}{address}"
-    titled = f" ({page})" if page else ""
-    between = f"is there a proxy or a login in between, or {address}" if api_base else "is there a proxy or a login in between?"
-    return f"answered a web page{titled}, not a chat completion; {between}"
+    answered, questions = "something that is not a chat completion", []
+    if page is not None:
+        answered = f"a web page{f' ({page})' if page else ''}, not a chat completion"
+        questions.append("is there a proxy or a login in between")
+    if api_base:
+        questions.append(f"does llm.apiBase, {api_base}, end as its server expects, such as in /v1")
+    return f"answered {answered}" + (f"; {', or '.join(questions)}?" if questions else "")
 
 
 def _passing(status: int | None, model: str, said: str, error: Exception) -> ProviderError:
