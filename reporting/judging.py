@@ -12,7 +12,7 @@ from eval_skills.core.judging.preferences import PositionBias
 from eval_skills.core.judging.report import CalibrationFacts, JudgedBy, JudgeFigures, LengthBias
 from eval_skills.core.models import SkillCompletionReport, Summary
 from eval_skills.core.statistics.agreement import Estimate
-from eval_skills.core.text import chance_text, plural
+from eval_skills.core.text import p_is, plural
 from eval_skills.reporting import numbers
 from eval_skills.reporting.escape import shortened
 
@@ -47,17 +47,16 @@ def estimate_number(estimate: Estimate) -> str:
 
 def _hundredths(value: float) -> str:
     """``0.97``; with up to four decimals where two would be 1.00, 0.00 or -1.00, which it is not but for binary fractions."""
-    texts = [f"{value:z.{decimals}f}" for decimals in (2, 3, 4)]
     is_whole = round(value, 9) in (-1, 0, 1)
-    return next((text for text in texts if is_whole or float(text) not in (-1, 0, 1)), texts[-1])
+    return numbers.enough_decimals(value, 2, 4, lambda shown: is_whole or shown not in (-1, 0, 1))
 
 
 def position_line(bias: PositionBias, noun: str = "pair") -> str:
     """The position bias in a sentence; `noun` is what was judged in both orders."""
-    p_value = numbers.UNKNOWN if bias.p_value is None else chance_text(bias.p_value)
+    p_value = f"p {numbers.UNKNOWN}" if bias.p_value is None else p_is(bias.p_value, 3)
     return (
         f"position of the answer: the first one won {numbers.rate(bias.first_place_share.value)} of the decided verdicts; both "
-        f"orders agree on {numbers.rate(bias.consistent_share.value)} of {plural(bias.pairs, noun)}; p {p_value}"
+        f"orders agree on {numbers.rate(bias.consistent_share.value)} of {plural(bias.pairs, noun)}; {p_value}"
     )
 
 

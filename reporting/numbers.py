@@ -155,18 +155,22 @@ def _signed_percent(share: float) -> str:
 
 
 def _signed(value: float, decimals: int, most: int, is_enough: Callable[[float], bool]) -> str:
-    for places in range(decimals, most + 1):
-        text = f"{value:+,.{places}f}"
-        if is_enough(float(text.replace(",", ""))):
-            return text
-    return f"{0:.{decimals}f}"
+    text = enough_decimals(abs(value), decimals, most, is_enough)
+    size = float(text.replace(",", ""))
+    return f"{0:.{decimals}f}" if size == 0 else f"{'-' if value < 0 else '+'}{text}"
 
 
 def _percent(value: float, fewest: int = 1) -> str:
-    for decimals in range(fewest, 5):
-        text = f"{value * 100:z.{decimals}f}"
-        if float(text) not in (-100.0, 0.0, 100.0) or value in (-1, 0, 1):
-            return text
+    is_whole = value in (-1, 0, 1)
+    return enough_decimals(value * 100, fewest, 4, lambda shown: is_whole or shown not in (-100, 0, 100))
+
+
+def enough_decimals(value: float, fewest: int, most: int, is_enough: Callable[[float], bool]) -> str:
+    """The number with `fewest` decimals, or with as many more, `most` at most, until what is shown of it `is_enough`."""
+    for decimals in range(fewest, most + 1):
+        text = f"{value:z,.{decimals}f}"
+        if is_enough(float(text.replace(",", ""))):
+            break
     return text
 
 

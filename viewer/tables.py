@@ -35,8 +35,9 @@ Kind = Literal[
     "sign",
 ]
 """How a column's values are shown and sorted: ``points`` are differences of rates, ``p`` a p value, ``interval`` is
-``[value, lower, upper]``, ``sum`` is USD, and of how many of how many items they are unknown: ``[value, unknown, items]``,
-``part`` is ``[count, of]``, ``names`` is a list of texts, ``sign`` is a truth value shown as ✔ or ✘."""
+``[value, lower, upper]``, of a completion also how many items have no verdict, ``sum`` is USD, and of how many of how many items
+they are unknown: ``[value, unknown, items]``, ``part`` is ``[count, of]``, ``names`` is a list of texts,
+``sign`` is a truth value shown as ✔ or ✘."""
 
 Row = Mapping[str, Any]
 
@@ -60,7 +61,8 @@ NOTHING_IS_USUAL = object()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """A column. `of` are the columns of the SELECT that it shows: one, for ``part`` two, for ``interval`` and ``sum`` three.
+    """A column. `of` are the columns of the SELECT that it shows: one, for ``part`` two, for ``sum`` three, for ``interval``
+    three or four.
 
     `link` makes the page that a row's cell leads to; for ``names`` a list, one for each. None leads nowhere. Where `is_facet`, a
     list above the table narrows it to one of its values. `is_wide` columns are left out on narrow screens,

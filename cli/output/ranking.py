@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 GAP = 2
 
 FIGURES: dict[str, Callable[[SkillCompletionReport], str]] = {
-    "completion": completion_text,
     "95 % interval": lambda report: numbers.interval(report.summary.known_interval),
     "P(best)": lambda report: numbers.rate(report.ranking.probability_best if report.ranking else None),
     "errors": lambda report: numbers.rate(report.summary.error_rate),
@@ -88,6 +87,7 @@ def ranking(summary: RunSummary, width: int, *, whole: bool = True) -> Group:
 def _columns(summary: RunSummary, reports: list[SkillCompletionReport]) -> dict[str, list[str]]:
     places = [rank_text(report, place) for place, report in enumerate(reports, start=1)]
     columns = {"#": places, "skill": [report.skill_key for report in reports]}
+    columns["completion"] = [completion_text(report, summary.min_completion) for report in reports]
     columns |= {name: [show(report) for report in reports] for name, show in FIGURES.items()}
     if all(report.ranking is None or report.ranking.probability_best is None for report in reports):
         del columns["P(best)"]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from eval_skills.core.judging.preferences import SIGNIFICANCE, MemberRates, PositionBias, WinRates
-from eval_skills.core.text import plural
+from eval_skills.core.text import p_is, plural
 from eval_skills.reporting.numbers import rate
 from eval_skills.scorers.judging.budget import Spending
 
@@ -64,12 +64,12 @@ class ComparisonSummary:
     def line(self) -> str:
         """The verdict in a sentence."""
         found = self.figures
-        counts = f"{plural(found.tasks_for_a, 'task')} for A, {found.tasks_for_b:,} for B"
+        if found.p_value is None:
+            return "nothing was judged"
+        counts = f"{plural(found.tasks_for_a, 'task')} for A, {found.tasks_for_b:,} for B, {p_is(found.p_value, 3)}"
         if found.verdict != "undecided":
             better = self.skill_a if found.verdict == "a" else self.skill_b
-            return f"{found.verdict.upper()} ({better}) is preferred: {counts}, p {found.p_value:.3g}"
-        if not found.pairs:
-            return "nothing was judged"
+            return f"{found.verdict.upper()} ({better}) is preferred: {counts}"
         if found.may_decide:
             what = "run it" if found.open_pairs == 1 else "run them"
             again = f"{what} again with eval --resume RUN --retry-errors" if self.unanswered else "the same call asks again"
@@ -77,7 +77,7 @@ class ComparisonSummary:
         if found.position_bias is not None and found.position_bias.decides:
             who = "these judges" if len(self.members) > 1 else "this judge"
             return f"undecided: {who} chose by position: {_agreement(found.position_bias, self.noun)}"
-        return f"undecided: {counts}, p {found.p_value:.3g}{self._why_not}"
+        return f"undecided: {counts}{self._why_not}"
 
     @property
     def _why_not(self) -> str:

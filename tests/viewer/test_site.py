@@ -339,14 +339,16 @@ def test_a_skill_that_no_trend_has_has_a_page_where_those_of_its_runs_lead(tmp_p
 @pytest.mark.slow
 def test_a_run_without_a_verdict_has_no_completion_in_the_lists(tmp_path: Path) -> None:
     down = {"status": "error", "error_kind": "infra", "passed": False, "score": None}
-    for second, judged in enumerate(([], [down] * 4)):
+    for second, judged in enumerate(([], [down], [down] * 4)):
         leave_run(tmp_path / "store", f"20260101T10000{second}Z-0001", judged=judged)
     site = Site(Store(tmp_path / "store"))
+    cells = {}
     for name, title in (("index.html", "Best completion"), ("skills.html", "Last completion")):
         (table,) = data_of(site.page(name))["tables"]
         (place,) = [at for at, column in enumerate(table["columns"]) if column["title"] == title]
-        assert table["rows"][0][place] == [None, None, None], name
+        cells[name] = [[row[place][0], row[place][-1]] for row in table["rows"]]
+    assert cells == {"index.html": [[None, None], [0.25, 1], [0.5, 0]], "skills.html": [[None, 4]]}
     began = [column["title"] for column in table["columns"]].index("Last run began (UTC)")
-    assert table["rows"][0][began] == started_at("20260101T100001Z-0001").timestamp() * 1000
+    assert table["rows"][0][began] == started_at("20260101T100002Z-0001").timestamp() * 1000
     statement = data_of(site.page(table["links"][0][0]), "sql")["runs-1"]
-    assert site.store.query(statement)["completion_rate"].isna().tolist() == [False, True]
+    assert site.store.query(statement)["completion_rate"].isna().tolist() == [False, False, True]

@@ -30,7 +30,8 @@ SKILLS = Table(
     sql=f"""
         SELECT skill_id, skill_version, benchmark_id, last(completion_rate ORDER BY run_id) AS completion_rate,
             last(ci_lower ORDER BY run_id) AS ci_lower, last(ci_upper ORDER BY run_id) AS ci_upper,
-            last(p95_ms ORDER BY run_id) AS p95_ms, last(estimated_usd ORDER BY run_id) AS estimated_usd,
+            last(missing_items ORDER BY run_id) AS missing, last(p95_ms ORDER BY run_id) AS p95_ms,
+            last(estimated_usd ORDER BY run_id) AS estimated_usd,
             last(cost_unknown_items ORDER BY run_id) AS unpriced, last(items ORDER BY run_id) AS priced_of,
             last(flake_rate ORDER BY run_id) AS flake_rate, count(*) AS runs, max({BEGAN}) AS last_began, max(run_id) AS run_id
         FROM {KNOWN_REPORTS} WHERE coalesce(origin, 'run') IN ('run', 'replay') {{chosen}}
@@ -41,7 +42,7 @@ SKILLS = Table(
         Column(title="Skill", of=("skill_id",), link=_skill, is_facet=True),
         Column(title="Version", of=("skill_version",)),
         Column(title="Benchmark", of=("benchmark_id",), is_facet=True),
-        Column(title="Last completion", of=("completion_rate", "ci_lower", "ci_upper"), kind="interval"),
+        Column(title="Last completion", of=("completion_rate", "ci_lower", "ci_upper", "missing"), kind="interval"),
         Column(title="Flaky", of=("flake_rate",), kind="rate", is_wide=True),
         Column(title="P95", of=("p95_ms",), kind="ms", is_wide=True),
         Column(title="Cost of a run", of=("estimated_usd", "unpriced", "priced_of"), kind="sum", is_wide=True),

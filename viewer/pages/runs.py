@@ -19,11 +19,12 @@ if TYPE_CHECKING:
 SQL = f"""
     SELECT run_id, started_at, benchmark, skills, coalesce('stopped: ' || stopped, state) AS state,
         coalesce(nullif(landed_items, 0), priced_of, landed_items) AS landed_items, planned_items,
-        completion, ci_lower, ci_upper, forbidden, cost_usd, unpriced, priced_of,
+        completion, ci_lower, ci_upper, missing, forbidden, cost_usd, unpriced, priced_of,
         labelled, coalesce(origin, 'run') AS origin, git_commit
     FROM runs LEFT JOIN (
         SELECT run_id, max(completion_rate) AS completion, arg_max(ci_lower, completion_rate) AS ci_lower,
-            arg_max(ci_upper, completion_rate) AS ci_upper, any_value(origin) AS origin,
+            arg_max(ci_upper, completion_rate) AS ci_upper, arg_max(missing_items, completion_rate) AS missing,
+            any_value(origin) AS origin,
             {FORBIDDEN} AS forbidden,
             sum(list_sum([estimated_usd, earlier_cost_usd, judge_cost_usd, user_cost_usd])) AS cost_usd,
             sum(CASE WHEN estimated_usd IS NULL THEN items ELSE coalesce(cost_unknown_items, 0) END)::BIGINT AS unpriced,
@@ -48,7 +49,7 @@ COLUMNS = (
     Column(title="Began (UTC)", of=("started_at",), kind="moment"),
     Column(title="Benchmark", of=("benchmark",), is_facet=True),
     Column(title="Skills", of=("skills",), kind="names", link=lambda row: skill_pages(row), is_facet=True),
-    Column(title="Best completion", of=("completion", "ci_lower", "ci_upper"), kind="interval"),
+    Column(title="Best completion", of=("completion", "ci_lower", "ci_upper", "missing"), kind="interval"),
     FORBIDDEN_TOOLS,
     Column(title="Items", of=("landed_items", "planned_items"), kind="part", is_wide=True),
     Column(title="Cost", of=("cost_usd", "unpriced", "priced_of"), kind="sum", is_wide=True),

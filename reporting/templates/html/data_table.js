@@ -229,10 +229,11 @@ function drawCell(column, value, link) {
     return element("td", { className }, WRITTEN.sum(value), element("small", { className: "detail wraps" }, unknown));
   }
   if (column.kind === "interval") {
-    const [at, lower, upper] = value;
+    const [at, lower, upper, missing] = value;
     const bar = lower === null || upper === null ? [] : [drawInterval(element("span", { className: "interval" }), { at, lower, upper })];
     const said = lower === null ? [] : [element("small", {}, `${percentFigure(lower)} to ${percent(upper)}`)];
-    return element("td", { className }, element("strong", {}, percent(at)), ...bar, ...said);
+    const without = missing ? [element("small", { className: "detail wraps" }, `${plural(missing, "item")} without a verdict`)] : [];
+    return element("td", { className }, element("strong", {}, percent(at)), ...bar, ...said, ...without);
   }
   const written = WRITTEN[column.kind](value);
   if (column.kind === "state" || column.kind === "verdict") return element("td", { className }, element("span", { className: `tag ${LOOKS[value] ?? "label"}` }, written));
@@ -257,7 +258,7 @@ function csvOf(spec, rows) {
   const more = { interval: ["lower", "upper"], part: ["of"], sum: ["unknown items"] };
   const heads = spec.columns.flatMap((column) => [column.title, ...(more[column.kind] ?? []).map((part) => `${column.title}, ${part}`)]);
   const cells = (column, value) => {
-    if (column.kind === "interval") return value ?? [null, null, null];
+    if (column.kind === "interval") return value?.slice(0, 3) ?? [null, null, null];
     if (column.kind === "sum" || column.kind === "part") return value.slice(0, 2);
     if (!known(value)) return [null];
     if (column.kind === "moment") return [new Date(value).toISOString()];

@@ -96,6 +96,12 @@ def test_figures_are_left_out_whole_the_least_telling_first_and_named(width: int
     assert {*note} == left_out
 
 
+def test_a_completion_that_is_just_below_the_gate_does_not_look_like_it() -> None:
+    whole = report("nearly")
+    nearly = whole.model_copy(update={"summary": whole.summary.model_copy(update={"completion_rate": 0.6997})})
+    assert " 69.97 % " in printed_reports(10_000, [nearly])
+
+
 @pytest.mark.parametrize(("width", "shown"), [(80, False), (120, True)])
 def test_shared_ranks_are_always_shown_and_chances_where_they_fit(width: int, shown: bool) -> None:
     place = {

@@ -199,5 +199,9 @@ def test_figures_of_a_list_are_written_as_those_of_the_terminal(page: Any) -> No
     chances = [0.0, 5e-324, 2.4e-7, 0.00009876, 0.0001234, 0.03125, 0.5, 1.0, 1.5e-12, 4e-120]
     (written_as,) = {column.kind for column in NIGHTS.columns if column.title == "Adjusted p"}
     assert found(f"{chances}.map(WRITTEN.{written_as})") == [numbers.p_value(each) for each in chances]
+    cell = "drawCell({ kind: 'interval' }, [0.5, 0.2, 0.8, %s]).textContent"
+    assert [found(cell % missing) for missing in ("null", "0", "1", "1234")] == [
+        "50.0 %20.0 to 80.0 %" + without for without in ("", "", "1 item without a verdict", "1,234 items without a verdict")
+    ]  # fmt: skip
     verdicts = {"regressed": "fail", "flaky": "error", "recovered": "pass", "gone": "fail", "suspect": "error"}
     assert found(f"{list(verdicts)}.map((verdict) => LOOKS[verdict])") == list(verdicts.values())

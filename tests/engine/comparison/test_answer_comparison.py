@@ -79,7 +79,7 @@ def test_the_better_run_wins_task_by_task_and_it_lands(landed_run: LandedRun, pl
     found = summary.figures
     assert (found.wins_a, found.wins_b, found.ties, found.identical) == (6, 0, 1, 1)
     assert (found.verdict, found.p_value) == ("a", 0.03125)
-    assert summary.line == "A (moody@1.0.0) is preferred: 6 tasks for A, 0 for B, p 0.0312"
+    assert summary.line == "A (moody@1.0.0) is preferred: 6 tasks for A, 0 for B, p = 0.0312"
     assert len(model.asked) == 12, "equal answers are not asked about"
     frame = Store(summary.store).preferences()
     assert frame["outcome"].tolist() == ["a"] * 6 + ["tie"]
@@ -119,7 +119,7 @@ def test_a_comparison_made_anew_has_an_id_of_its_own_and_is_the_one_that_is_repe
     anew = compare(plan(a, b, noJudgeCache=True))
     assert anew.comparison_id != first.comparison_id
     assert (first.figures.wins_a, anew.figures.wins_a, anew.figures.disagreements) == (1, 0, 1)
-    assert first.line.startswith("undecided: 1 task for A, 0 for B, p 1")
+    assert first.line.startswith("undecided: 1 task for A, 0 for B, p = 1")
     repeated = compare(plan(a, b))
     assert (repeated.comparison_id, repeated.spent.asked) == (anew.comparison_id, 0)
     assert (repeated.figures, repeated.rows[0]["judge_tokens"]) == (anew.figures, 240)
@@ -154,7 +154,7 @@ class TestTheVerdictOfAJudgeThatLooksAtThePlace:
 
     def test_of_few_pairs_that_disagree_only_that_is_said(self, tmp_path: Path) -> None:
         line = self.line(tmp_path, [Preference(f"t{n}", "tie", "a", "b") for n in range(3)])
-        assert line == "undecided: 0 tasks for A, 0 for B, p 1 (both orders agree on 0.0 % of 3 pairs)"
+        assert line == "undecided: 0 tasks for A, 0 for B, p = 1 (both orders agree on 0.0 % of 3 pairs)"
 
     def test_a_judge_that_mostly_agrees_with_itself_is_not_blamed(self, tmp_path: Path) -> None:
         pairs = [Preference(f"t{n}", "a", "a", "a") for n in range(3)] + [Preference("u", "tie", "a", "b")]
