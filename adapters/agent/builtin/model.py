@@ -19,6 +19,7 @@ from eval_skills.core.llm import (
     said_by,
 )
 from eval_skills.core.messages.blocks import as_dict, refusal_in
+from eval_skills.core.text import encodable
 
 REQUEST_S = 3600.0
 """How long a request may take for the client library; the time limit of the item ends it before."""
@@ -69,7 +70,7 @@ async def ask(turn: Turn) -> Reply:
     try:
         reply = await litellm.acompletion(
             model=turn.model,
-            messages=list(turn.messages),
+            messages=[_encodable(message) for message in turn.messages],
             tools=list(turn.tools),
             timeout=REQUEST_S,
             max_retries=0,
@@ -81,6 +82,16 @@ async def ask(turn: Turn) -> Reply:
         raise
     except Exception as error:
         raise _error(error, turn) from error
+
+
+def _encodable(part: Any) -> Any:
+    """The message without halves of surrogate pairs, which a request cannot hold: they come of names of files that are not UTF-8,
+    and of the model's own words."""
+    if isinstance(part, str):
+        return encodable(part)
+    if isinstance(part, dict):
+        return {name: _encodable(value) for name, value in part.items()}
+    return [_encodable(each) for each in part] if isinstance(part, list) else part
 
 
 def _read(reply: Any, model: str) -> Reply:

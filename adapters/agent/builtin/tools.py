@@ -11,6 +11,7 @@ from eval_skills.adapters.agent.builtin.files import Refused, WorkspaceFiles
 from eval_skills.adapters.agent.builtin.shell import DEFAULT_S, MOST_S, Shell
 from eval_skills.adapters.agent.workspace import SKILLS_FOLDER, installed_files
 from eval_skills.agent_skills.folder import AgentSkill
+from eval_skills.core.text import encodable
 
 MAX_SKILL_FILES = 200
 """How many files of a skill are named when it is loaded."""
@@ -118,6 +119,8 @@ def _text(given: Mapping[str, Any], name: str, default: str | None = None) -> st
     value = given.get(name, default)
     if not isinstance(value, str):
         raise Refused(f"{name} is missing, or not a text")
+    if encodable(value) != value:
+        raise Refused(f"{name} holds half of a surrogate pair, which no file or command can hold")
     return value
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import re
 import ssl
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -299,6 +301,20 @@ async def test_it_is_ended_once_a_skill_is_loaded(tmp_path: Path, model: Scripte
     response = await answered(builtin(tmp_path, model, skills=["skills/csv"], stopWhenSkillLoaded=True))
     assert (response.skills_loaded, response.finish_reason, response.steps) == (["csv"], "skill_loaded", 1)
     assert len(model.asked) == 1
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="its file systems refuse a name that is not UTF-8")
+async def test_what_no_request_can_hold_does_not_reach_the_model(tmp_path: Path, model: ScriptedModel) -> None:
+    """Bytes of a file's name that are not UTF-8, and half of a surrogate pair in what the model itself says."""
+    folder = agent_skill(tmp_path / "skills")
+    (folder / os.fsdecode(b"caf\xe9.md")).touch()
+    model.script(calls(("skill", {"name": "csv"}), text="Half \ud83d"), calls(("read", {"path": "\ud83d"})), Says("done"))
+    response = await answered(builtin(tmp_path, model, skills=["skills/csv"]))
+    assert response.output == "done"
+    said = [message["content"] for message in model.asked[-1].body["messages"] if message["role"] == "assistant"]
+    assert said == [r"Half \ud83d", ""]
+    assert r".agents/skills/csv/caf\udce9.md" in results(model)[0]
+    assert results(model)[1] == "error: path holds half of a surrogate pair, which no file or command can hold"
 
 
 async def test_a_call_that_the_tool_refuses_loads_nothing_and_ends_nothing(tmp_path: Path, model: ScriptedModel) -> None:
