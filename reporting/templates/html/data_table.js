@@ -2,6 +2,7 @@
 // What the reader chose stands in the address, after the table's name: #runs.q=adder&runs.sort=-Cost
 
 const NAMES_SHOWN = 6; // of one cell; the others are folded
+const NAMES_CHARS = 300; // of one cell: of names as long as sentences fewer are shown, and at least the first
 const PAGE_ROWS = 100;
 
 const signed = (value, digits) => {
@@ -212,6 +213,14 @@ function drawRow(spec, row, selection, toggle) {
   return element("tr", {}, ...cells);
 }
 
+/** How many names of a cell are shown: to fold a single short one would save nothing. */
+function namesShown(names) {
+  let chars = 0;
+  const fitting = names.findIndex((name, index) => index > 0 && (chars += names[index - 1].length) + name.length > NAMES_CHARS);
+  const most = names.length <= NAMES_SHOWN + 1 ? names.length : NAMES_SHOWN;
+  return fitting === -1 ? most : Math.min(fitting, most);
+}
+
 function drawCell(column, value, link) {
   const className = `${NUMBERS.has(column.kind) && column.kind !== "interval" ? "number" : ""} ${column.wide ? "wide" : ""}`;
   if (!known(value)) return element("td", { className: `${className} unknown` }, UNKNOWN);
@@ -219,10 +228,10 @@ function drawCell(column, value, link) {
   if (column.kind === "names") {
     const foldable = (name) => element("span", {}, ...name.split(/(?<=[_@/])/).flatMap((part) => [part, element("wbr")]));
     const parts = value.map((name, index) => [...(index ? [", "] : []), linked(foldable(name), link?.[index])]);
-    const more = value.length - NAMES_SHOWN;
-    if (more <= 1) return element("td", { className: `${className} names` }, ...parts.flat());
-    const rest = element("details", {}, element("summary", {}, `${more.toLocaleString("en")} more`), ...parts.slice(NAMES_SHOWN).flat().slice(1));
-    return element("td", { className: `${className} names` }, ...parts.slice(0, NAMES_SHOWN).flat(), rest);
+    const shown = namesShown(value);
+    if (shown === value.length) return element("td", { className: `${className} names` }, ...parts.flat());
+    const rest = element("details", {}, element("summary", {}, `${(value.length - shown).toLocaleString("en")} more`), ...parts.slice(shown).flat().slice(1));
+    return element("td", { className: `${className} names` }, ...parts.slice(0, shown).flat(), rest);
   }
   if (column.kind === "sum" && value[1]) {
     const unknown = `unknown of ${value[1].toLocaleString("en")} of ${plural(value[2], "item")}`;
