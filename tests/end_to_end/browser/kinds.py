@@ -122,8 +122,8 @@ def list_of_runs(folder: Path, skills: Sequence[str] = ("ticket-triage@1.4.0", "
     """The viewer's list of runs with long names and every column filled; those of names are as wide as people read them."""
     values = {
         "Run": "20261121T233824Z-3f9a", "State": "stopped: cost limit", "Began (UTC)": START.timestamp() * 1000,
-        "Benchmark": "customer-support-conversations@10.2.31", "Best completion": [0.5, 0.25, 0.75, None], "Items": [11_000, 12_000],
-        "Skills": list(skills), "Cost": [1234.5, 3, 12_000],
+        "Benchmark": "customer-support-conversations@10.2.31", "Best completion": [0.5, 0.25, 0.75, None],
+        "Items": [11_000, 12_000], "Skills": list(skills), "Cost": [1234.5, 3, 12_000],
         "Labels": 120, "Origin": "confirm", "Forbidden tools": "called",
     }  # fmt: skip
     columns = [each.described([]) for each in COLUMNS]
