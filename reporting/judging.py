@@ -53,11 +53,10 @@ def _hundredths(value: float) -> str:
 
 def position_line(bias: PositionBias, noun: str = "pair") -> str:
     """The position bias in a sentence; `noun` is what was judged in both orders."""
+    won, agree = bias.first_place_share.value, numbers.rate(bias.consistent_share.value)
+    first = "no verdict was for one of them" if won is None else f"the first one won {numbers.rate(won)} of the decided verdicts"
     p_value = f"p {numbers.UNKNOWN}" if bias.p_value is None else p_is(bias.p_value, 3)
-    return (
-        f"position of the answer: the first one won {numbers.rate(bias.first_place_share.value)} of the decided verdicts; both "
-        f"orders agree on {numbers.rate(bias.consistent_share.value)} of {plural(bias.pairs, noun)}; {p_value}"
-    )
+    return f"position of the answer: {first}; both orders agree on {agree} of {plural(bias.pairs, noun)}; {p_value}"
 
 
 def figures_in(report: SkillCompletionReport) -> JudgeFigures | None:

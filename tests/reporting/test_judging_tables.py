@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from eval_skills.core.judging.pairs import Preference
+from eval_skills.core.judging.preferences import position_bias
 from eval_skills.core.models import SkillCompletionReport
 from eval_skills.core.statistics.agreement import Estimate
 from eval_skills.reporting import ReportContext, render
@@ -19,6 +21,7 @@ from eval_skills.reporting.judging import (
     judges_table,
     judging_line,
     judging_notes,
+    position_line,
     skills_table,
 )
 from eval_skills.reporting.summary import VARIABLE, append_job_summary
@@ -190,3 +193,11 @@ def test_claims_that_a_model_judged_cost_something_whoever_scored(make_report: M
     assert "| echo@1.0.0 | – | – | – | – | 50 | unknown | – | 85.0 % |" in text
     assert text.count("Cost of judging") == 1
     assert "### Judges" not in text
+
+
+def test_where_all_verdicts_are_ties_no_position_has_won() -> None:
+    bias = position_bias([Preference("t", "tie", "tie", "tie")])
+    assert bias is not None
+    assert position_line(bias) == (
+        "position of the answer: no verdict was for one of them; both orders agree on 100.0 % of 1 pair; p = 1"
+    )
