@@ -39,7 +39,7 @@ class Skill(Model):
     @classmethod
     def _is_not_its_language(cls, given: Any) -> Any:
         if given in ("python", "function"):
-            raise ValueError("a Python function is 'custom'")
+            raise ValueError(f"a Python function is 'custom', not {given!r}")
         return given
 
     @property
