@@ -147,7 +147,8 @@ class WarmProcess:
     def kill(self) -> None:
         """Kill -9 of its whole process group, if it runs."""
         if self.poll() is None:
-            os.killpg(self.pid, signal.SIGKILL)
+            with suppress(ProcessLookupError):  # it has ended by itself, and its exit code is on its way
+                os.killpg(self.pid, signal.SIGKILL)
 
 
 class WarmCommand:
