@@ -39,7 +39,7 @@ class Skill(Model):
     @classmethod
     def _is_not_its_language(cls, given: Any) -> Any:
         if given in ("python", "function"):
-            raise ValueError(f"a Python function is 'custom', not {given!r}")
+            raise ValueError("a Python function is 'custom'")
         return given
 
     @property
