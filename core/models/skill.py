@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from pydantic import Field, PrivateAttr, field_validator
+from pydantic import Field, PrivateAttr
 
 from eval_skills.core.models.base import Identifier, Model, SemVer, Text
 
@@ -34,13 +34,6 @@ class Skill(Model):
     metadata: dict[str, Any] = Field(default_factory=dict)
 
     _folder: Path | None = PrivateAttr(default=None)
-
-    @field_validator("adapter_type", mode="before")
-    @classmethod
-    def _is_not_its_language(cls, given: Any) -> Any:
-        if given in ("python", "function"):
-            raise ValueError("a Python function is 'custom'")
-        return given
 
     @property
     def key(self) -> str:

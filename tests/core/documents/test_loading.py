@@ -124,9 +124,6 @@ BENCHMARK = {"id": "b", "name": "B", "version": "1.0.0"}
         pytest.param(
             Skill, SKILL | {"entryPoint": "x"}, "unknown key 'entryPoint' (did you mean 'entrypoint'?)", id="p60-nearest"
         ),
-        pytest.param(
-            Skill, SKILL | {"adapterType": "python"}, "adapterType: a Python function is 'custom'; got \"python\"", id="python"
-        ),
         pytest.param(Skill, SKILL | {"zzz": 1}, "unknown key 'zzz'; known are adapterConfig, adapterType", id="p60-known-keys"),
         pytest.param(Skill, {**SKILL, "version": "1"}, 'version: give a version such as 1.0.0; got "1"', id="no-semver"),
         pytest.param(Skill, {**SKILL, "id": "A_b"}, 'id: give lower-case letters, digits, - and _; got "A_b"', id="no-id"),
