@@ -96,7 +96,8 @@ async def test_a_cancellation_from_outside_ends_the_evaluation(judges: bool) -> 
 
     options: dict[str, Any] = {"evaluator": hangs} if judges else {}
     work = asyncio.create_task(es.aevaluate((lambda value: value) if judges else hangs, TASKS[:1], **options))
-    await begun.wait()
+    async with asyncio.timeout(60):  # work that fails before it begins would be waited for without end
+        await begun.wait()
     work.cancel()
     with pytest.raises(asyncio.CancelledError):
         await work
