@@ -352,3 +352,6 @@ def test_a_run_without_a_verdict_has_no_completion_in_the_lists(tmp_path: Path) 
     assert table["rows"][0][began] == started_at("20260101T100002Z-0001").timestamp() * 1000
     statement = data_of(site.page(table["links"][0][0]), "sql")["runs-1"]
     assert site.store.query(statement)["completion_rate"].isna().tolist() == [False, False, True]
+    leave_run(tmp_path / "store", "20260101T100003Z-0001", judged=[down])
+    (table,) = data_of(site.page("skills.html"))["tables"]
+    assert table["rows"][0][place][-1] == 1, "those of the last run, not the most"

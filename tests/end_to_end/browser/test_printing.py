@@ -119,6 +119,10 @@ def test_names_as_long_as_sentences_are_folded_by_their_length_and_a_long_link_s
     for names, said in (([150, 150, 1], "1 more"), ([400, 1], "1 more"), ([60] * 7, "2 more")):
         page.open(list_of_runs(tmp_path, ["n" * chars for chars in names]))
         assert page.value("document.querySelector('td.names summary').textContent") == said
+    state = "document.querySelector('td > .tag')"
+    top = "getBoundingClientRect().top"
+    page.open(list_of_runs(tmp_path, ["n" * 400, "n"]))
+    assert page.value(f"{state}.{top} - {state}.closest('tr').{top}") < 30, "cells begin on one line, however high the row is"
     link = "document.querySelector('td.words > a')"
     page.value(f"{link}.textContent = 'n'.repeat(300); {link}.parentElement.classList.add('long'); 0")
     right = "getBoundingClientRect().right"

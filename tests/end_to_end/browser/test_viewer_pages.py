@@ -184,7 +184,8 @@ def test_what_is_saved_of_a_ranking_is_what_it_shows(page: Any) -> None:
 
 def test_figures_of_a_list_are_written_as_those_of_the_terminal(page: Any) -> None:
     """Only all is 100.0 %, only nothing is 0.0 %, and a verdict that is bad is seen to be."""
-    program = "".join((TEMPLATES / "html" / f"{name}.js").read_text(encoding="utf-8") for name in ("elements", "data_table"))
+    parts = ("csv", "elements", "data_table")
+    program = "".join((TEMPLATES / "html" / f"{name}.js").read_text(encoding="utf-8") for name in parts)
 
     def found(expression: str) -> Any:
         return page.value(f"(() => {{ {program}\nreturn {expression} }})()")
@@ -202,6 +203,10 @@ def test_figures_of_a_list_are_written_as_those_of_the_terminal(page: Any) -> No
     cell = "drawCell({ kind: 'interval' }, [0.5, 0.2, 0.8, %s]).textContent"
     assert [found(cell % missing) for missing in ("null", "0", "1", "1234")] == [
         "50.0 %20.0 to 80.0 %" + without for without in ("", "", "1 item without a verdict", "1,234 items without a verdict")
+    ]  # fmt: skip
+    columns, row = "[{ title: 'Best', kind: 'interval' }]", "{ original: { values: [[0.5, 0.2, 0.8, 3]] } }"
+    assert found(f"csvOf({{ columns: {columns} }}, [{row}]).trim().split(/\\r?\\n/)") == [
+        'Best,"Best, lower","Best, upper"', "0.5,0.2,0.8",
     ]  # fmt: skip
     verdicts = {"regressed": "fail", "flaky": "error", "recovered": "pass", "gone": "fail", "suspect": "error"}
     assert found(f"{list(verdicts)}.map((verdict) => LOOKS[verdict])") == list(verdicts.values())
