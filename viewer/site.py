@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from eval_skills.core import viewer_pages as names
 from eval_skills.core.models.task import TRIGGER_QUERIES
@@ -20,6 +20,7 @@ from eval_skills.reporting.html.navigation import Navigation
 from eval_skills.viewer.items import items_of
 from eval_skills.viewer.page import PLACES
 from eval_skills.viewer.pages.lists import LISTS, list_page
+from eval_skills.viewer.tables import has_rows
 
 if TYPE_CHECKING:
     from eval_skills.core.store import Store
@@ -32,6 +33,14 @@ class _HasRun(Protocol):
 
 
 OfRun = TypeVar("OfRun", bound=_HasRun)
+
+
+_SHOWN = re.compile(r"(\s+)\{(WHERE|AND) shown: ([\w, ]+)\}")
+
+_OF_RUNS = ("Runs", "Skills", "Agent Skills", "Labels")
+"""The places of every export. Samples of monitors are about no run."""
+_OF_SOME_RUNS = ("Nights", "Calibrations", "Preferences")
+"""Those of an export whose runs are in them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,13 +111,22 @@ class Site:
         alone = (run_id for run_id, agents in triggers.items() if agents == 1)
         return [*map(names.effect_page, sorted(effects)), *map(names.triggers_page, sorted(alone))]
 
-    def limited(self, table: Table) -> Table:
-        """The table with the chosen runs alone, where its statement has a place for that."""
-        return replace(table, sql=table.sql.replace("{chosen}", self.condition("AND")))
+    def limited(self, sql: str) -> str:
+        """The statement with the shown runs alone, where it has ``{WHERE shown: run_id}`` or ``{AND shown: run_a, run_b}``."""
+        if self.chosen is None:
+            return _SHOWN.sub("", sql)
+        return _SHOWN.sub(lambda found: found[1] + self.condition(found[2], of=found[3].split(", ")), sql)
+
+    def payload(self, table: Table) -> dict[str, Any]:
+        """The table with its rows (`Table.payload`), of the shown runs alone where its statement has a place for that."""
+        return replace(table, sql=self.limited(table.sql)).payload(self.store)
 
     def _places(self) -> dict[str, str]:
-        """What of `PLACES` there is: an export has what is about its runs."""
-        return PLACES if self.chosen is None else {place: PLACES[place] for place in ("Runs", "Skills", "Agent Skills", "Labels")}
+        """What of `PLACES` there is: an export has what is about its runs, and no list that has nothing about them."""
+        if self.chosen is None:
+            return PLACES
+        found = {place for place in _OF_SOME_RUNS if has_rows(self.store, self.limited(LISTS[place].sql))}
+        return {place: page for place, page in PLACES.items() if place in _OF_RUNS or place in found}
 
     def navigation(self, here: str) -> Navigation:
         """The bar of a page that belongs to `here`."""
@@ -125,12 +143,12 @@ class Site:
         if run_id not in self.store.run_ids():
             raise NoSuchPageError(f"the store has no run {run_id}; {names.RUNS} lists those that it has")
 
-    def condition(self, word: Literal["WHERE", "AND"] = "WHERE") -> str:
-        """What keeps the chosen runs in a SELECT, to be added after this word."""
+    def condition(self, word: str = "WHERE", of: Sequence[str] = ("run_id",)) -> str:
+        """What keeps the chosen runs in a SELECT, to be added after this word; `of` are the columns that name runs."""
         if self.chosen is None:
             return ""
         listed = ", ".join(f"'{run_id}'" for run_id in self.chosen)
-        return f"{word} run_id IN ({listed})"
+        return f"{word} {' AND '.join(f'{column} IN ({listed})' for column in of)}"
 
 
 def _of(module: str, function: str) -> Callable[..., str]:

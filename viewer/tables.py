@@ -128,6 +128,15 @@ class Table:
         }
 
 
+def has_rows(store: Store, statement: str) -> bool:
+    """Whether the statement has any row.
+
+    Raises:
+        UsageError: the store cannot be read, or the statement is wrong.
+    """
+    return bool(_rows(store, f"SELECT 1 FROM ({cleandoc(statement)}) LIMIT 1", None))  # noqa: S608 - a table's statement
+
+
 _ANSWERS = 64
 _answering: dict[tuple[str, str], Lock] = {}
 _answers: OrderedDict[tuple[str, str], tuple[Hashable, list[dict[str, Any]]]] = OrderedDict()

@@ -11,11 +11,13 @@ from starlette.testclient import TestClient
 import eval_skills as es
 from eval_skills.core.store import Store
 from eval_skills.core.store.landing import land_rows
+from eval_skills.core.viewer_pages import RUNS, run_page
+from eval_skills.viewer.export import export_pages
 from eval_skills.viewer.pages.lists import MONITORS, NIGHTS
-from eval_skills.viewer.pages.runs import COLUMNS
-from eval_skills.viewer.pages.runs import SQL as RUNS
 from eval_skills.viewer.server import application
+from eval_skills.viewer.site import Site
 from eval_skills.viewer.tables import Table
+from tests.viewer.test_site import data_of
 
 
 @pytest.mark.slow
@@ -76,12 +78,38 @@ def test_a_night_and_a_run_show_that_a_forbidden_tool_was_called_or_may_have_bee
     assert _shown(NIGHTS, store, "Forbidden tools") == {
         ("agent", found.run_id): "called", ("broken", found.run_id): "unknown", ("agent", calm.run_id): None,
     }  # fmt: skip
-    runs = Table(name="runs", title="Runs", sql=RUNS.replace("{chosen}", ""), columns=COLUMNS).payload(store)
+    (runs,) = data_of(Site(store).page(RUNS))["tables"]
     place = [column["title"] for column in runs["columns"]].index("Forbidden tools")
     assert [row[place] for row in runs["rows"]] == [None, "called"]
 
 
+@pytest.mark.slow
+def test_an_export_has_the_nights_calibrations_and_preferences_of_its_runs_and_no_list_without_any(tmp_path: Path) -> None:
+    tasks, kept = [{"input": "Bern", "expected": "Bern"}], str(tmp_path / "eval-store")
+    first, second, third = sorted(es.evaluate(agent, tasks, store=kept).run_id for _ in range(3))
+    store, moment = Store(kept), datetime(2026, 11, 29, tzinfo=UTC)
+    about = {"benchmark_id": "tasks", "skill_id": "agent", "skill_version": "0.0.0"}
+    night = about | {"night_id": "n", "finished_at": moment, "suite": "s", "verdict": "steady"}
+    calibration = {"calibration_id": "c", "calibrated_at": moment, "model": "openai/m", "prompt": "p", "benchmark_id": "tasks"}
+    pair = {"comparison_id": "p", "compared_at": moment, "benchmark_id": "tasks", "task_id": "a", "outcome": "tie"}
+    land_rows(store, "nights", "20261129T000000Z-0001", [night | {"run_id": run} for run in (first, second)])
+    land_rows(store, "calibrations", "20261129T000000Z-0001", [calibration | {"run_id": second}])
+    land_rows(store, "preferences", "20261129T000000Z-0001", [pair | {"run_a": first, "run_b": second}])
+
+    def lists(*runs: str) -> dict[str, int]:
+        folder = tmp_path / "-".join(runs)
+        written = export_pages(store, runs, folder)
+        bar = (folder / run_page(runs[0])).read_text()
+        found = [name for name in ("nights", "calibrations", "preferences", "monitors") if f"{name}.html" in written]
+        assert found == [name for name in found if f'href="{name}.html"' in bar]
+        return {name: len(data_of((folder / f"{name}.html").read_text())["tables"][0]["rows"]) for name in found}
+
+    assert lists(first, second) == {"nights": 2, "calibrations": 1, "preferences": 1}
+    assert lists(second) == {"nights": 1, "calibrations": 1}, "the other answer of the pair is in no page"
+    assert lists(third) == {}
+
+
 def _shown(table: Table, store: Store, title: str) -> dict[tuple[str, str], object]:
-    made = table.payload(store)
+    made = Site(store).payload(table)
     skill, run, place = ([column["title"] for column in made["columns"]].index(each) for each in ("Skill", "Run", title))
     return {(row[skill], row[run]): row[place] for row in made["rows"]}

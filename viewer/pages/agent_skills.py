@@ -31,7 +31,7 @@ EFFECTS = Table(
     title="What Agent Skills changed",
     sql=f"""
         SELECT run_id, {BEGAN} AS began, effect_of, effect_arm, effect, effect_lower, effect_upper, effect_verdict
-        FROM reports WHERE effect_arm IS NOT NULL AND effect_arm <> 'with' {{chosen}}
+        FROM reports WHERE effect_arm IS NOT NULL AND effect_arm <> 'with' {{AND shown: run_id}}
         ORDER BY run_id DESC, effect_arm
     """,  # noqa: S608 - a constant
     columns=(
@@ -54,7 +54,7 @@ TRIGGERS = Table(
         SELECT run_id, {BEGAN} AS began, skill_id, passed_items / nullif(passed_items + failed_items, 0) AS as_it_should,
             error_items + timeout_items AS broke_off, if(broke_off = 0, ci_lower, NULL) AS ci_lower,
             if(broke_off = 0, ci_upper, NULL) AS ci_upper, tasks, items
-        FROM reports WHERE benchmark_id = '{TRIGGER_QUERIES}' {{chosen}} ORDER BY run_id DESC
+        FROM reports WHERE benchmark_id = '{TRIGGER_QUERIES}' {{AND shown: run_id}} ORDER BY run_id DESC
     """,  # noqa: S608 - constants
     columns=(
         Column(title="Agent", of=("skill_id",), link=lambda row: triggers_page(row["run_id"]), is_facet=True),
@@ -71,7 +71,7 @@ TRIGGERS = Table(
 
 def agent_skills_page(site: Site) -> str:
     """The list of all experiments as text."""
-    payloads = [site.limited(table).payload(site.store) for table in (EFFECTS, TRIGGERS)]
+    payloads = [site.payload(table) for table in (EFFECTS, TRIGGERS)]
     pages = set(site.experiments())
     for row in (row for payload in payloads for row in payload["links"]):
         row[0] = row[0] if row[0] in pages else None

@@ -16,7 +16,7 @@ SQL = """
     SELECT labelled_at, labelled_by, label, comment, status, score, run_id, skill_id, skill_version, benchmark_id, task_id,
         run_index + 1 AS run, concat('labels-', run_id, '.csv') AS file, (status = 'pass') = (label = 'pass') AS agrees
     FROM labels
-    {chosen}
+    {WHERE shown: run_id}
     QUALIFY row_number() OVER (
         PARTITION BY run_id, skill_id, skill_version, benchmark_id, task_id, run_index ORDER BY labelled_at DESC
     ) = 1 AND (label IS NOT NULL OR comment IS NOT NULL)
@@ -44,7 +44,7 @@ def labels_page(site: Site) -> str:
     table = Table(
         name="labels",
         title="Labels",
-        sql=SQL.replace("{chosen}", site.condition()),
+        sql=site.limited(SQL),
         columns=COLUMNS,
         note="The last label of each answer. The file of a run is what eval-skills judge calibrate --labels reads: how far the "
         "model that judged it agrees with you.",

@@ -34,7 +34,7 @@ SKILLS = Table(
             last(estimated_usd ORDER BY run_id) AS estimated_usd,
             last(cost_unknown_items ORDER BY run_id) AS unpriced, last(items ORDER BY run_id) AS priced_of,
             last(flake_rate ORDER BY run_id) AS flake_rate, count(*) AS runs, max({BEGAN}) AS last_began, max(run_id) AS run_id
-        FROM {KNOWN_REPORTS} WHERE coalesce(origin, 'run') IN ('run', 'replay') {{chosen}}
+        FROM {KNOWN_REPORTS} WHERE coalesce(origin, 'run') IN ('run', 'replay') {{AND shown: run_id}}
         GROUP BY skill_id, skill_version, benchmark_id
         ORDER BY last_began DESC, skill_id, skill_version, benchmark_id
     """,  # noqa: S608 - constants
@@ -61,6 +61,7 @@ NIGHTS = Table(
         FROM nights LEFT JOIN (
             SELECT run_id, skill_id, skill_version, benchmark_id, {FORBIDDEN} AS forbidden FROM reports GROUP BY ALL
         ) USING (run_id, skill_id, skill_version, benchmark_id)
+        {{WHERE shown: run_id}}
         ORDER BY night_id DESC, suite, skill_id
     """,  # noqa: S608 - a constant
     columns=(
@@ -112,7 +113,7 @@ CALIBRATIONS = Table(
             accuracy, accuracy_lower, accuracy_upper, kappa, kappa_lower, kappa_upper,
             sensitivity, sensitivity_lower, sensitivity_upper, specificity, specificity_lower, specificity_upper,
             human_pass_rate, judge_pass_rate, run_id
-        FROM calibrations ORDER BY calibrated_at DESC
+        FROM calibrations {WHERE shown: run_id} ORDER BY calibrated_at DESC
     """,
     columns=(
         Column(title="Calibrated (UTC)", of=("calibrated_at",), kind="moment"),
@@ -138,7 +139,7 @@ PREFERENCES = Table(
     sql="""
         SELECT comparison_id, compared_at, run_a, run_b, skill_a, skill_b, benchmark_id, task_id, run_index, outcome,
             coalesce(reasoning_a_first, reasoning_b_first, error_message) AS why, judge_model, judge_agreement, judge_cost_usd
-        FROM preferences ORDER BY compared_at DESC, task_id LIMIT 20000
+        FROM preferences {WHERE shown: run_a, run_b} ORDER BY compared_at DESC, task_id LIMIT 20000
     """,
     columns=(
         Column(title="Compared (UTC)", of=("compared_at",), kind="moment"),
@@ -162,7 +163,7 @@ LISTS = {"Skills": SKILLS, "Nights": NIGHTS, "Monitors": MONITORS, "Calibrations
 
 def list_page(site: Site, place: str) -> str:
     """The page of one of `LISTS` as text."""
-    table = site.limited(LISTS[place])
-    payload = table.payload(site.store)
+    table = LISTS[place]
+    payload = site.payload(table)
     facts = {"Store": site.title, "Rows": f"{len(payload['rows']):,}"}
     return TablesPage(title=table.title, tables=[payload], facts=facts).render(site.navigation(place))

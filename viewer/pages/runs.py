@@ -39,7 +39,7 @@ SQL = f"""
             ) = 1
         ) WHERE label IS NOT NULL OR comment IS NOT NULL GROUP BY run_id
     ) USING (run_id)
-    {{chosen}}
+    {{WHERE shown: run_id}}
     ORDER BY run_id DESC
 """  # noqa: S608 - a constant
 
@@ -75,7 +75,7 @@ def runs_page(site: Site) -> str:
     table = Table(
         name="runs",
         title="Runs",
-        sql=SQL.replace("{chosen}", site.condition()),
+        sql=site.limited(SQL),
         columns=COLUMNS,
         selects="comparison",
         note="Completion is that of the best skill, with its interval. Cost is what skills, judges and simulated users were paid "
