@@ -126,7 +126,7 @@ class BackfillSession:
                 remarks.append(f"run {source.name} has other figures today; they landed beside its own")
             return source.name
         made_now = len(runs)
-        run_id = self._replayed(source, work, runs)
+        run_id = self._replayed(source, work, remarks, runs)
         if not self._is_unjudged(run_id):
             return run_id
         if len(runs) == made_now:  # an earlier call evaluated it: by now the judge may work
@@ -145,16 +145,18 @@ class BackfillSession:
         failed += self._unjudged(plan.run_id)
         return plan.run_id
 
-    def _replayed(self, source: Source, work: PeriodWork, runs: list[RunSummary]) -> str:
+    def _replayed(self, source: Source, work: PeriodWork, remarks: list[str], runs: list[RunSummary]) -> str:
         run_id = None if self._request.force else find_scored(self._store, source.moment, "replay", source.digest)
         if run_id is not None and run_id not in self._store.unfinished():
             return run_id
         repository = Repository(Path(self._request.skills_repo or ""))
+        revision = f"{repository.path}@{source.name[:12]}"
         with repository.checked_out(source.name, self._store.layout.root / WORKTREES) as tree:
             try:
                 summary = self._evaluate(self._evaluation(source, work, tree, run_id))
             except UserError as error:
-                raise InputError(str(error).replace(str(tree), f"{repository.path}@{source.name[:12]}")) from None
+                raise InputError(str(error).replace(str(tree), revision)) from None
+        remarks += [f"{work.period.name}: {skip}".replace(str(tree), revision) for skip in summary.skips]
         runs.append(summary)
         self._budget.spent_usd += summary.judging_usd
         if summary.is_partial:

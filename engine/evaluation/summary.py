@@ -97,6 +97,11 @@ class RunSummary:
     stopped: ReachedLimit | None = None
 
     @property
+    def skips(self) -> list[str]:
+        """Why skills that were asked for are `skipped`, a remark each."""
+        return self.remarks[: self.skipped]
+
+    @property
     def is_partial(self) -> bool:
         """Whether items are missing, as after `failFast` or at a limit."""
         return self.finished < self.planned
@@ -352,7 +357,7 @@ def context_of(summary: RunSummary) -> ReportContext:
         min_completion=summary.min_completion if summary.gated else None,
         provenance=provenance_of(manifest, recorded_request(manifest)),
         partial=(summary.finished, summary.planned) if summary.is_partial else None,
-        skipped=tuple(manifest.skipped) if manifest else tuple(summary.remarks[: summary.skipped]),
+        skipped=tuple(manifest.skipped) if manifest else tuple(summary.skips),
         notes=(
             *filter(None, [summary.stop_line]),
             *benchmark_notes(summary.benchmark),

@@ -93,7 +93,7 @@ def evaluated(summary: RunSummary) -> Evaluated:
     return Evaluated(
         run_id=summary.run_id,
         reports=summary.reports,
-        problems=summary.remarks[: summary.skipped],
+        problems=summary.skips,
         remarks=summary.remarks[summary.skipped :],
         flow_runs=summary.flow_runs,
         task_runs=summary.task_runs,

@@ -31,9 +31,13 @@ HOSTILE_TAG = "v2;touch${IFS}pwned{period}"
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
-    """A skill that was wrong on 1 March, right on 3 March and broken on 4 March; and its folder as it is now, dirty."""
+    """A skill that was wrong on 1 March, right on 3 March and broken on 4 March, beside another that was never readable; and its
+    folder as it is now, dirty.
+    """
     folder = tmp_path / "repository"
-    (folder / "skills" / "echo").mkdir(parents=True)
+    for name in ("echo", "unreadable"):
+        (folder / "skills" / name).mkdir(parents=True)
+    (folder / "skills" / "unreadable" / "skill.json").write_text("{")
     git(folder, "init", "--quiet")
     described = {"id": "echo", "name": "Echo", "version": "1.0.0", "adapterType": "subprocess", "entrypoint": "python3 skill.py"}
     revisions = [(1, '"wrong"', "v1"), (3, 'request["params"]["text"]', HOSTILE_TAG), (4, '""', "broken")]
@@ -90,6 +94,10 @@ def test_every_revision_lands_under_its_own_date_and_the_second_call_does_nothin
     assert set(items["origin"]) == set(store.reports()["origin"]) == {"replay"}
     assert all(attempt["started_at"] > datetime(2026, 3, 5, tzinfo=UTC) for each in items["attempts"] for attempt in each)
     commits = git(repository, "log", "--reverse", "--format=%H").split()
+    assert [remark.partition(": not valid JSON")[0] for remark in summary.remarks[:2]] == [
+        f"{day}: skipped {repository}@{commit[:12]}/skills/unreadable/skill.json"
+        for day, commit in zip(("2026-03-01", "2026-03-03"), commits[:2], strict=True)
+    ]
     assert [store.manifest(run_id).provenance["commit"] for run_id in store.run_ids()] == commits[:2]
     assert (git(repository, "status", "--porcelain"), git(repository, "worktree", "list")) == before
     again = replay()
