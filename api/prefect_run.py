@@ -9,8 +9,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from threading import Lock
+from time import monotonic
 from typing import Any
 
 from eval_skills.api.prefect_import import import_flows, quiet
@@ -18,6 +19,9 @@ from eval_skills.cli.prefect_server.api_server import CLIENT_SETTINGS, DRAIN_TIM
 from eval_skills.cli.prefect_server.loss import Watch, send_what_is_queued
 from eval_skills.core.errors import RunError
 from eval_skills.engine.definition.request import EvaluateRequest
+from eval_skills.engine.evaluation.observer import NullObserver, observed_runs
+from eval_skills.engine.evaluation.pipeline import finish_without_prefect
+from eval_skills.engine.evaluation.plan import RunPlan
 from eval_skills.engine.evaluation.summary import RunSummary
 from eval_skills.flows.lost_api import loss_of
 
@@ -25,25 +29,44 @@ from eval_skills.flows.lost_api import loss_of
 def run_with_prefect(request: EvaluateRequest, *, verbose: bool) -> RunSummary:
     """Run the flow `evaluate` here, with the API of the calls that run already, else one that is found or started.
 
+    Where the API is lost once the run has begun, the rest of it is evaluated without Prefect, and a remark says so.
+
     Raises:
-        RunError: the API cannot be had, or was lost before the run was recorded to its end.
+        RunError: the API cannot be had, or was lost before the run had begun.
     """
     with _shared() as shared:
         flows = import_flows()
         server = shared.ready()
         with quiet(not verbose):
             summary = _run(flows.run_here, flows.evaluate, request, server)
-        server.wait_until_recorded(summary.flow_runs, summary.task_runs)
+        if summary.flow_runs:
+            server.wait_until_recorded(summary.flow_runs, summary.task_runs)
         return summary
 
 
+class _Begun(NullObserver):
+    """Notes the run that begins, and when, by the monotonic clock."""
+
+    run_id: str | None = None
+    at: float
+
+    def planned(self, plan: RunPlan) -> None:
+        self.run_id, self.at = plan.run_id, monotonic()
+
+
 def _run(run_here: Callable[..., RunSummary], flow: Any, request: EvaluateRequest, server: ApiServer) -> RunSummary:
+    begun = _Begun()
     try:
-        return run_here(flow, request, api_url=server.url, watched=lambda: Watch(server, tell=lambda line: None))
+        with observed_runs.by(begun):
+            return run_here(flow, request, api_url=server.url, watched=lambda: Watch(server, tell=lambda line: None))
     except Exception as error:
         if (reason := loss_of(error)) is None:
             raise
-        raise RunError(f"{_lost(server)} ({reason}); evaluate again") from error
+        if begun.run_id is None:
+            raise RunError(f"{_lost(server)} ({reason}); evaluate again") from error
+    summary = finish_without_prefect(request, begun.run_id, begun.at)  # what goes wrong from here on is not caused by the loss
+    remark = f"{_lost(server)} ({reason}); the results are complete, Prefect's records of run {begun.run_id} are not"
+    return replace(summary, remarks=[*summary.remarks, remark])
 
 
 @dataclass(slots=True)

@@ -73,10 +73,9 @@ with ThreadPoolExecutor(2) as threads:
         print(call.result().run_id)
 assert servers() == []
 assert state() == before
-try:
-    es.evaluate(killing, TASK, prefect=True)
-except RunError as error:
-    print(error)
+lost = es.evaluate(killing, TASK, prefect=True)
+assert lost.completion == 1
+print(*lost.remarks, lost.run_id)
 assert servers() == []
 assert state() == before
 app.info("after")
