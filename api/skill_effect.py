@@ -185,6 +185,8 @@ def skill_effect(
         with arms_folder(request.store) as root:
             request, made = experiment(sources, chosen, asked, request, root=root, old=earlier, benchmark=benchmark)
         summary = _run(request, made, benchmark, prefect=prefect, verbose=verbose)
+        if summary.is_partial:
+            raise RunError(_why_no_effect(summary, is_kept=store is not None))
         found = experiment_of(Store(request.store), summary.run_id)
         effect = effect_of_reports(found, summary.reports, summary.run_id, summary.benchmark)
     return EffectResult(effect, _evaluation(summary, made, None if store is None else request.store))
@@ -249,11 +251,14 @@ def _request(options: Mapping[str, Any], store: str, tasks: Any, own: OwnEvaluat
 def _run(request: EvaluateRequest, made: Arms, benchmark: Benchmark | None, *, prefect: bool, verbose: bool) -> RunSummary:
     with holding(HeldInMemory(load_skills(list(made.arms.values())), benchmark)):
         plan = plan_for(request)  # what is wrong with the call is said before a server is started for it
-        summary = _with_prefect(request, verbose=verbose) if prefect else evaluate_in_process(plan)
-    if summary.is_partial:
-        why = summary.stop_line or f"the run stopped early: {summary.finished:,} of {summary.planned:,} items"
-        raise RunError(f"{why}; of a part of them the effect is not known")
-    return summary
+        return _with_prefect(request, verbose=verbose) if prefect else evaluate_in_process(plan)
+
+
+def _why_no_effect(summary: RunSummary, *, is_kept: bool) -> str:
+    why = summary.stop_line or f"the run stopped early: {summary.finished:,} of {summary.planned:,} items"
+    same = f'resume="{summary.run_id}" and a higher limit ask the rest'
+    again = same if is_kept else "give store=, so that resume= can ask the rest"
+    return f"{why}; of a part of them the effect is not known: {again}"
 
 
 def _with_prefect(request: EvaluateRequest, *, verbose: bool) -> RunSummary:

@@ -88,10 +88,15 @@ def test_a_function_may_judge(agent: dict[str, str]) -> None:
 @pytest.mark.slow
 def test_an_experiment_that_stopped_goes_on(agent: dict[str, str]) -> None:
     def effect(**options: Any) -> es.EffectResult:
-        return es.skill_effect("csv-tools", agent="custom", agent_config=agent, tasks=TASKS, store="store", **options)
+        return es.skill_effect("csv-tools", agent="custom", agent_config=agent, tasks=TASKS, **{"store": "store", **options})
 
-    with pytest.raises(RunError, match=r"stopped at max_duration_s 1e-06: .* of a part of them the effect is not known"):
+    stopped = r"stopped at max_duration_s 1e-06: .* of a part of them the effect is not known: "
+    with pytest.raises(RunError, match=rf"{stopped}give store=, so that resume= can ask the rest"):
+        effect(max_duration_s=1e-6, store=None)
+    with pytest.raises(RunError, match=rf'{stopped}resume="\S+" and a higher limit ask the rest') as error:
         effect(max_duration_s=1e-6)
+    (run_id,) = es.Store("store").run_ids()
+    assert run_id in str(error.value)
     with pytest.raises(UsageError, match="resume goes on with a run of a store"):
         es.skill_effect("csv-tools", agent="custom", agent_config=agent, tasks=TASKS, resume="latest")
     whole = effect(resume="latest", max_duration_s=None)
