@@ -120,25 +120,29 @@ class EvaluationResult:
         return pd.DataFrame(rows, columns=columns)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the reports as a JSON report, which `compare` and ``eval-skills report`` read; missing folders are made.
+        """Write the reports as a page, Markdown, a table or JUnit, by the ending ``.html``, ``.md``, ``.csv``, ``.parquet`` or
+        ``.xml``; else as a JSON report, which `compare` and ``eval-skills report`` read. Missing folders are made.
 
         They name their run, so that no gate compares it with itself.
 
         Raises:
-            UsageError: the file cannot be written, its name ends as that of another format does (``.html``, ``.csv`` …), or the
-                report is larger than the 512 MiB that are read of one.
+            UsageError: the file cannot be written, its name ends as that of another program's format does (``.jsonl``), or a
+                JSON report is larger than the 512 MiB that are read of one.
         """
+        from eval_skills.engine.stored_runs.reports import context_of_reports
         from eval_skills.reporting.json_report import ReportedRun, of_run, parts
-        from eval_skills.reporting.writing import Pieces, format_of_ending
+        from eval_skills.reporting.writing import OWN_FORMATS, Pieces, format_named, format_of_ending
 
-        file = Path(path_given(path, "path", "give the path of a file that ends in .json"))
-        if (other := format_of_ending(file)) not in {None, "json"}:
-            convert = f"eval-skills report convert --input {file.with_suffix('.json')} --format {other} --output {file}"
-            raise UsageError(
-                f"{file}: a result is saved as JSON; name a file that ends in .json, then write this one with: {convert}"
-            )
+        endings = ", ".join(f".{format_named(name).extension}" for name in OWN_FORMATS)
+        file = Path(path_given(path, "path", f"give the path of a file that ends in {endings}"))
+        name = format_of_ending(file) or "json"
+        if name not in OWN_FORMATS:
+            convert = f"eval-skills report convert --input {file.with_suffix('.json')} --format {name} --output {file}"
+            raise UsageError(f"{file}: a result is saved as {endings}; save it as JSON, then write this one with: {convert}")
         reports = of_run(self.reports, ReportedRun(run_id=self.run_id))
-        return write(file, Pieces(lambda: self._readable(parts(reports), file)))
+        if name == "json":
+            return write(file, Pieces(lambda: self._readable(parts(reports), file)))
+        return write(file, format_named(name).content(reports, context_of_reports(reports, self.run_id)))
 
     def _readable(self, pieces: Iterator[str], file: Path) -> Iterator[str]:
         """The pieces, as long as a report of so many bytes is read again."""

@@ -79,6 +79,10 @@ FORMATS: dict[str, Format] = {
 }
 
 
+OWN_FORMATS = ("json", "markdown", "html", "csv", "junit", "parquet")
+"""Those that are not another program's."""
+
+
 def formats() -> tuple[str, ...]:
     """The names of all formats."""
     return tuple(FORMATS)

@@ -161,13 +161,19 @@ def read_source(given: str, store: str) -> ReportSource:
     reports = read_reports(path)
     if all(report.ranking is None for report in reports):  # written by an earlier version
         reports = rank_by_task_results(reports)
-    context, remarks = ReportContext(run_id=path.name, created_at=max(map(began, reports))), []
-    if (run := reported_run(reports)) is not None:
-        skipped = tuple(run.skipped or ())
-        context = replace(context, run_id=run.run_id, partial=run.partial, skipped=skipped, min_completion=run.min_completion)
-        if run.partial is not None:
-            remarks = [f"{given} is of run {run.run_id}, which is unfinished: {items_of_planned(*run.partial)}"]
+    context, remarks = context_of_reports(reports, path.name), []
+    if context.partial is not None:
+        remarks = [f"{given} is of run {context.run_id}, which is unfinished: {items_of_planned(*context.partial)}"]
     return ReportSource(given, path.stem, reports, context, path, remarks)
+
+
+def context_of_reports(reports: Sequence[SkillCompletionReport], name: str) -> ReportContext:
+    """What reports themselves say of their run; where they do not name it, it is called `name`."""
+    context = ReportContext(run_id=name, created_at=max(map(began, reports)))
+    if (run := reported_run(reports)) is None:
+        return context
+    skipped = tuple(run.skipped or ())
+    return replace(context, run_id=run.run_id, partial=run.partial, skipped=skipped, min_completion=run.min_completion)
 
 
 def items_of_planned(done: int, planned: int) -> str:

@@ -160,14 +160,26 @@ def test_a_copy_of_a_saved_result_is_the_same_run_to_a_gate(
     assert f"both sides are of run {result.run_id}" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("name", "other"), [("x.html", "html"), ("x.MD", "markdown"), ("x.csv", "csv"), ("x.xml", "junit")])
-def test_a_file_of_another_format_is_not_saved_as_json(
+OF_ITSELF = [("x.html", "html"), ("x.MD", "markdown"), ("x.csv", "csv"), ("x.xml", "junit"), ("x.parquet", "parquet")]
+
+
+@pytest.mark.parametrize(("name", "other"), OF_ITSELF)
+def test_by_its_ending_a_file_is_what_convert_makes_of_the_json_report(
     result: es.EvaluationResult, tmp_path: Path, name: str, other: str
 ) -> None:
-    with pytest.raises(UsageError, match=rf"as JSON; .* report convert --input \S+x.json --format {other} --output \S+{name}$"):
-        result.save(tmp_path / name)
-    assert not list(tmp_path.iterdir())
+    saved, converted = result.save(tmp_path / name), tmp_path / "converted"
+    report = str(result.save(tmp_path / "report"))
+    assert call(["report", "convert", "--input", report, "--format", other, "--output", str(converted)]) == 0
+    assert saved.read_bytes() == converted.read_bytes()
+
+
+def test_what_has_no_ending_of_its_own_is_json_and_another_programs_file_is_refused(
+    result: es.EvaluationResult, tmp_path: Path
+) -> None:
     assert result.save(tmp_path / "report").read_text() == result.save(tmp_path / "x.JSON").read_text()
+    with pytest.raises(UsageError, match=r"report convert --input \S+x.json --format gaia --output \S+x.jsonl$"):
+        result.save(tmp_path / "x.jsonl")
+    assert not (tmp_path / "x.jsonl").exists()
 
 
 def test_a_failed_assertion_shows_the_reasons(result: es.EvaluationResult) -> None:
