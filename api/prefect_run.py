@@ -65,7 +65,7 @@ def _run(run_here: Callable[..., RunSummary], flow: Any, request: EvaluateReques
         if begun.run_id is None:
             raise RunError(f"{_lost(server)} ({reason}); evaluate again") from error
     summary = finish_without_prefect(request, begun.run_id, begun.at)  # what goes wrong from here on is not caused by the loss
-    remark = f"{_lost(server)} ({reason}); the results are complete, Prefect's records of run {begun.run_id} are not"
+    remark = f"{_lost(server)} ({reason}): Prefect's records of run {begun.run_id} are not complete, its results are not affected"
     return replace(summary, remarks=[*summary.remarks, remark])
 
 
