@@ -210,6 +210,7 @@ def test_a_run_that_was_not_finished_says_so_wherever_it_goes(tmp_path: Path) ->
     whole = es.evaluate(skill, TASKS)
     assert part.stopped
     file = part.save(tmp_path / "part.json")
+    assert f"{len(part.items)} of 4 items" in part.save(tmp_path / "part.md").read_text()
     remark = f"is of run {part.run_id}, which is unfinished: {len(part.items)} of 4 items"
     for side in (part, part.reports[0], part.reports, file, part.run_id):
         unfinished, left = es.compare(side, whole, store=tmp_path / "store").remarks
