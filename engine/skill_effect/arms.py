@@ -31,6 +31,7 @@ from eval_skills.core.models import Benchmark
 from eval_skills.core.models.base import Model
 from eval_skills.core.skill_effect.model import Arm, chosen_arms
 from eval_skills.core.store.files import PRIVATE, make_folder
+from eval_skills.engine.definition.request import check_folder
 from eval_skills.engine.definition.revisions import Repository
 from eval_skills.engine.skill_effect.sham import sham_of
 
@@ -95,7 +96,7 @@ def make_arms(
 
     Raises:
         InputError: a source is not an Agent Skill, two have one name, or a file that a task names is not there.
-        UsageError: the arm ``old`` has no earlier version, or that does not hold the Agent Skills.
+        UsageError: the arm ``old`` has no earlier version, or that does not hold the Agent Skills; `root` cannot be written to.
     """
     if ("old" in arms) != (old is not None):
         raise UsageError(
@@ -104,6 +105,7 @@ def make_arms(
     skills = [read_agent_skill(source) for source in sources]
     names = _distinct_names(skills)
     ident = _id_of(names if called is None else [called])
+    check_folder(root, "--store", "the arms")
     make_folder(root, PRIVATE)
     with tempfile.TemporaryDirectory(dir=root, prefix=".new-") as made:
         new = Path(made) / "arms"

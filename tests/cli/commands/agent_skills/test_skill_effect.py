@@ -157,13 +157,27 @@ def test_what_cannot_be_asked_is_refused(run_here: Callable[..., Any], arguments
     assert not Path("eval-store").exists()
 
 
-@pytest.mark.slow
-def test_a_dry_run_writes_nothing(run_here: Callable[..., Any]) -> None:
+@pytest.fixture
+def _skill(run_here: Callable[..., Any]) -> None:
+    """The Agent Skill ``csv``, with a task and a query."""
     skill = Path("csv")
     (skill / "evals").mkdir(parents=True)
     (skill / "SKILL.md").write_text("---\nname: csv\ndescription: Reads tables.\n---\n")
     (skill / "evals" / "evals.json").write_text('{"evals": [{"prompt": "Go.", "assertions": ["a.txt exists"]}]}')
     (skill / "evals" / "eval_queries.json").write_text('[{"query": "Go.", "should_trigger": true}]')
+
+
+@pytest.mark.parametrize("command", ["skill-effect", "triggers"])
+@pytest.mark.usefixtures("_skill")
+def test_a_store_that_cannot_be_written_to_is_refused(run_here: Callable[..., Any], command: str) -> None:
+    result = run_here(command, "csv", *AGENT, "--store", "csv/SKILL.md/store")
+    assert (result.code, result.out) == (2, "")
+    assert "csv/SKILL.md/store/agent-skills: the arms cannot be written here: Not a directory; name another folder" in result.err
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("_skill")
+def test_a_dry_run_writes_nothing(run_here: Callable[..., Any]) -> None:
     before = sorted(Path().rglob("*"))
     for command in ("skill-effect", "triggers"):
         result = run_here(command, "csv", *AGENT, "--dry-run")
