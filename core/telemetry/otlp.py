@@ -63,7 +63,7 @@ class _Watch(logging.Handler):
     def warning(self) -> str:
         why = f" ({self._said})" if self._said else ""
         where = f" to {self._address}" if self._address else ""
-        return f"traces or metrics could not be sent{where}{why}; the results are complete, and what was not sent is lost"
+        return f"traces or metrics could not be sent{where}{why}; the results are not affected, and what was not sent is lost"
 
 
 class _SpanExporter(OTLPSpanExporter):
