@@ -266,7 +266,8 @@ class Ran:
         """The exit code of the command; the line about what Prefect did not record is said here."""
         if (lost := self.lost) is not None:
             current().remark(
-                f"Prefect's records of run {lost.run_id} are not complete ({lost.reason}); its results are not affected", style="red"
+                f"Prefect's records of run {lost.run_id} are not complete ({lost.reason}); its results are not affected",
+                style="red",
             )
         without = self.summary.unjudged or self.summary.unsimulated
         if lost is not None or self.summary.out_of_budget or without or self.summary.stopped:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from eval_skills.core.errors import UsageError
 from eval_skills.core.models import ADAPTER_TYPES, Skill
-from eval_skills.core.text import nearest
+from eval_skills.core.models.skill import nearest_adapter
 
 NAME_POINTS, DESCRIPTION_POINTS, TAG_POINTS = 3, 2, 1
 
@@ -47,7 +47,7 @@ def search(
 
 def _refuse_nonsense(adapter: str | None, min_completion: float | None, limit: int | None) -> None:
     if adapter is not None and adapter not in ADAPTER_TYPES:
-        raise UsageError(f"unknown adapter {adapter!r}{nearest(adapter, ADAPTER_TYPES)}; known are {', '.join(ADAPTER_TYPES)}")
+        raise UsageError(f"unknown adapter {adapter!r}{nearest_adapter(adapter)}; known are {', '.join(ADAPTER_TYPES)}")
     if min_completion is not None and not 0 <= min_completion <= 1:
         raise UsageError(f"the least completion rate must lie in [0, 1]; got {min_completion}")
     if limit is not None and limit < 1:

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from eval_skills.core.documents.yaml_documents import TRUTH_WORDS
 from eval_skills.core.models.base import IN_WORDS
+from eval_skills.core.models.skill import ADAPTER_TYPES, nearest_adapter
 from eval_skills.core.text import nearest
 
 if TYPE_CHECKING:
@@ -100,7 +101,8 @@ def nearest_choice(error: Mapping[str, Any]) -> str:
     given = error["input"]
     if error["type"] not in {"literal_error", "enum"} or not isinstance(given, str):
         return ""
-    return nearest(given, _CHOICE.findall(error["ctx"]["expected"]))
+    choices = _CHOICE.findall(error["ctx"]["expected"])
+    return nearest_adapter(given) if choices == list(ADAPTER_TYPES) else nearest(given, choices)
 
 
 def path_of(place: Iterable[int | str]) -> str:

@@ -8,9 +8,23 @@ from typing import Any, Literal, get_args
 from pydantic import Field, PrivateAttr
 
 from eval_skills.core.models.base import Identifier, Model, SemVer, Text
+from eval_skills.core.text import nearest
 
 AdapterType = Literal["http", "subprocess", "mcp", "langchain", "custom", "agent"]
 ADAPTER_TYPES: tuple[str, ...] = get_args(AdapterType)
+
+_ALSO_CALLED: dict[str, AdapterType] = {
+    **dict.fromkeys(("python", "function", "callable"), "custom"),
+    **dict.fromkeys(("rest", "api", "url"), "http"),
+    **dict.fromkeys(("command", "script", "program", "json-rpc", "jsonrpc"), "subprocess"),
+}
+"""What people write who have not read the list."""
+
+
+def nearest_adapter(word: str) -> str:
+    """A suggestion to append to a message: the adapter that somebody means who writes this word, or nothing; see `nearest`."""
+    meant = _ALSO_CALLED.get(word.casefold())
+    return f" (did you mean {meant!r}?)" if meant else nearest(word, ADAPTER_TYPES)
 
 
 class Skill(Model):

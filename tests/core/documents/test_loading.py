@@ -124,6 +124,8 @@ BENCHMARK = {"id": "b", "name": "B", "version": "1.0.0"}
         pytest.param(
             Skill, SKILL | {"entryPoint": "x"}, "unknown key 'entryPoint' (did you mean 'entrypoint'?)", id="p60-nearest"
         ),
+        pytest.param(Skill, SKILL | {"adapterType": "Python"}, "'agent'; got \"Python\" (did you mean 'custom'?)", id="python"),
+        pytest.param(Skill, SKILL | {"adapterType": "mpc"}, "or 'agent'; got \"mpc\" (did you mean 'mcp'?)", id="adapter"),
         pytest.param(Skill, SKILL | {"zzz": 1}, "unknown key 'zzz'; known are adapterConfig, adapterType", id="p60-known-keys"),
         pytest.param(Skill, {**SKILL, "version": "1"}, 'version: give a version such as 1.0.0; got "1"', id="no-semver"),
         pytest.param(Skill, {**SKILL, "id": "A_b"}, 'id: give lower-case letters, digits, - and _; got "A_b"', id="no-id"),
