@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypeAlias
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from pydantic import PrivateAttr
 
 from eval_skills.adapters.python.host.errors import a_type
 from eval_skills.api.options import as_read, path_given, store_path
-from eval_skills.api.result import EvaluationResult
+from eval_skills.api.result import EvaluationResult, write_by_ending
 from eval_skills.core.diff.diff import EQUIVALENCE_MARGIN, SIGNIFICANCE, diff_reports
 from eval_skills.core.diff.model import MissingRule, ReportDiff
 from eval_skills.core.documents.loading import validate_options
@@ -20,6 +22,12 @@ from eval_skills.core.models.base import Model
 from eval_skills.core.store import Store
 from eval_skills.core.store.layout import DEFAULT_ROOT
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from eval_skills.engine.stored_runs.reports import ReportSource
+
+SideName = Literal["baseline", "result"]
 Side: TypeAlias = EvaluationResult | SkillCompletionReport | Iterable[SkillCompletionReport] | str | os.PathLike[str]
 """A result, a report or several, the path of a JSON report, a run id, or ``latest``."""
 
@@ -31,7 +39,29 @@ class _Pairs(Model):
 class Comparison(ReportDiff):
     """The comparison, skill by skill; see `ReportDiff`. It shows itself as a table in a notebook."""
 
-    _unfinished: list[str] = PrivateAttr(default_factory=list)
+    _sides: dict[SideName, ReportSource] = PrivateAttr(default_factory=dict)
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write it as a page, Markdown or JSON, by the ending ``.html``, ``.md`` or ``.json``: what ``eval-skills report diff``
+        writes. Missing folders are made.
+
+        Raises:
+            UsageError: it is another ending, or the file cannot be written.
+        """
+        from eval_skills.reporting.diff.report import DIFF_FORMATS, DiffDocument
+
+        names = {name: side.name for name, side in self._sides.items()}
+        made_by = {name: side.made_by for name, side in self._sides.items()}
+        document = DiffDocument(
+            diff=self,
+            before=names.get("baseline", "baseline"),
+            after=names.get("result", "result"),
+            remarks=self._said,
+            before_made_by=made_by.get("baseline", {}),
+            after_made_by=made_by.get("result", {}),
+        )
+        content = {each.extension: partial(each.render, document) for each in DIFF_FORMATS.values()}
+        return write_by_ending(path, content, "a comparison")
 
     def __str__(self) -> str:
         from eval_skills.reporting.diff.figures import lineage, verdict_text
@@ -53,7 +83,13 @@ class Comparison(ReportDiff):
         """What limits the comparison: a side whose run was not finished, of whose other items nothing is known; no pair; how many
         tasks are not compared.
         """
-        return [*self._unfinished, *self._unpaired, *filter(None, [self.not_compared])]
+        return [*self._said, *filter(None, [self.not_compared])]
+
+    @property
+    def _said(self) -> list[str]:
+        """The remarks that do not follow from what is compared, as a page of it shows that."""
+        unfinished = (_unfinished(side, name) for name, side in self._sides.items())
+        return [*filter(None, unfinished), *self._unpaired]
 
     @property
     def _unpaired(self) -> list[str]:
@@ -95,10 +131,10 @@ def compare(
     """
     place = _place(store, result, baseline)
     paired = validate_options(_Pairs, {"mapping": dict(mapping) if isinstance(mapping, Mapping) else mapping}).mapping
-    before, after = _reports(baseline, "baseline", place), _reports(result, "result", place)
+    before, after = _source(baseline, "baseline", place), _source(result, "result", place)
     found = diff_reports(
-        before,
-        after,
+        before.reports,
+        after.reports,
         mapping=paired,
         significance=as_read(significance),
         equivalence_margin=as_read(equivalence_margin),
@@ -106,9 +142,9 @@ def compare(
         missing=missing,
     )
     if not any(skill.is_beside_another for skill in found.skills):
-        _refuse_itself(before, after)
+        _refuse_itself(before.reports, after.reports)
     comparison = Comparison.model_construct(**{name: getattr(found, name) for name in ReportDiff.model_fields})
-    comparison._unfinished = [*_unfinished(before, "baseline"), *_unfinished(after, "result")]
+    comparison._sides = {"baseline": before, "result": after}
     return comparison
 
 
@@ -127,13 +163,13 @@ def _refuse_itself(before: Sequence[SkillCompletionReport], after: Sequence[Skil
     )
 
 
-def _unfinished(reports: Sequence[SkillCompletionReport], name: str) -> list[str]:
+def _unfinished(side: ReportSource, name: SideName) -> str | None:
     from eval_skills.engine.stored_runs.reports import items_of_planned
     from eval_skills.reporting.json_report import reported_run
 
-    if (run := reported_run(reports)) is None or run.partial is None:
-        return []
-    return [f"{name} is of run {run.run_id}, which is unfinished: {items_of_planned(*run.partial)}"]
+    if (run := reported_run(side.reports)) is None or run.partial is None:
+        return None
+    return f"{name} is of run {run.run_id}, which is unfinished: {items_of_planned(*run.partial)}"
 
 
 def _place(store: str | os.PathLike[str] | Store | None, *sides: Side) -> str:
@@ -143,19 +179,24 @@ def _place(store: str | os.PathLike[str] | Store | None, *sides: Side) -> str:
     return next((side.store for side in sides if isinstance(side, EvaluationResult) and side.store), DEFAULT_ROOT)
 
 
-def _reports(side: Side, name: str, store: str) -> Sequence[SkillCompletionReport]:
+def _source(side: Side, name: SideName, store: str) -> ReportSource:
+    """The reports of a side; those that name no run are called `name`."""
+    from eval_skills.engine.stored_runs.reports import ReportSource, context_of_reports, read_source
     from eval_skills.reporting.json_report import ReportedRun, of_run, run_of
 
-    if isinstance(side, EvaluationResult):
-        return of_run(side.reports, ReportedRun(run_id=side.run_id))
-    if isinstance(side, SkillCompletionReport):
-        return [side]
     if isinstance(side, str | os.PathLike):
-        from eval_skills.engine.stored_runs.reports import read_source
-
         source = read_source(path_given(side, name, _VALID), store)
-        return of_run(source.reports, run_of(source.context))
-    reports: list[Any] = list(side) if isinstance(side, Iterable) and not isinstance(side, bytes | Mapping) else [side]
+        return replace(source, reports=list(of_run(source.reports, run_of(source.context))))
+    reports = _reports(side, name)
+    if isinstance(side, EvaluationResult):
+        reports = list(of_run(reports, ReportedRun(run_id=side.run_id)))
+    context = context_of_reports(reports, name)
+    return ReportSource(context.run_id, context.run_id, reports, context)
+
+
+def _reports(side: object, name: SideName) -> list[SkillCompletionReport]:
+    held = side.reports if isinstance(side, EvaluationResult) else [side] if isinstance(side, SkillCompletionReport) else side
+    reports: list[Any] = list(held) if isinstance(held, Iterable) and not isinstance(held, bytes | Mapping) else [held]
     if strange := [each for each in reports if not isinstance(each, SkillCompletionReport)]:
         said = "is" if strange[0] is side else "holds"
         raise UsageError(f"{name} {said} {a_type(strange[0])}; {_VALID}")

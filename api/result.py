@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -41,6 +41,19 @@ def write(file: Path, content: Content) -> Path:
     except OSError as error:
         raise UsageError(f"{file}: this file cannot be written: {error.strerror}; name another") from None
     return file
+
+
+def write_by_ending(path: str | os.PathLike[str], content: Mapping[str, Callable[[], str | bytes]], what: str) -> Path:
+    """Write to a file what `content` has for its ending (``html``); `what` names it in an error.
+
+    Raises:
+        UsageError: it is another ending, or the file cannot be written.
+    """
+    valid = ", ".join(f".{ending}" for ending in content)
+    file = Path(path_given(path, "path", f"give the path of a file that ends in {valid}"))
+    if (render := content.get(file.suffix.lower().removeprefix("."))) is None:
+        raise UsageError(f"{file}: no report of {what} ends like this; valid endings are {valid}")
+    return write(file, render())
 
 
 class EvaluatedItem(TaskResult):

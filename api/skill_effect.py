@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -22,7 +23,7 @@ from eval_skills.api.options import (
     refuse_without_prefect,
     store_path,
 )
-from eval_skills.api.result import EvaluationResult, write
+from eval_skills.api.result import EvaluationResult, write_by_ending
 from eval_skills.core.diff.model import Judgement
 from eval_skills.core.documents.loading import from_home, validate_options
 from eval_skills.core.errors import RunError, UsageError
@@ -120,11 +121,8 @@ class EffectResult:
         """
         from eval_skills.reporting.skill_effect.document import EFFECT_FORMATS
 
-        file = Path(path_given(path, "path", "give the path of a file that ends in .json, .md, .html or .xml"))
-        by_ending = {f".{each.extension}": each for each in EFFECT_FORMATS.values()}
-        if (found := by_ending.get(file.suffix.lower())) is None:
-            raise UsageError(f"{file}: no report of an effect ends like this; valid endings are {', '.join(by_ending)}")
-        return write(file, found.render(self.effect))
+        content = {each.extension: partial(each.render, self.effect) for each in EFFECT_FORMATS.values()}
+        return write_by_ending(path, content, "an effect")
 
     def __str__(self) -> str:
         from eval_skills.reporting.escape import visible_line

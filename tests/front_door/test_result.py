@@ -391,3 +391,21 @@ def test_calls_of_an_earlier_attempt_that_are_unknown_are_a_remark() -> None:
     remark = "whether hangs_once@0.0.0 called a forbidden tool is unknown in 1 item"
     assert result.remarks == [remark]
     assert str(result).endswith(remark)
+
+
+@pytest.mark.parametrize("name", ["x.html", "x.MD", "x.json"])
+def test_a_comparison_is_saved_as_report_diff_writes_it(result: es.EvaluationResult, tmp_path: Path, name: str) -> None:
+    before = str(result.save(tmp_path / "before.json"))
+    after = str(es.evaluate({"upper": partly, "partly": upper}, TASKS).save(tmp_path / "after.json"))
+    assert call(["report", "diff", before, after, "--output", str(tmp_path / "of" / name.lower())]) == 0
+    saved = es.compare(after, before).save(tmp_path / "saved" / name)
+    assert saved.read_bytes() == (tmp_path / "of" / name.lower()).read_bytes()
+
+
+def test_a_saved_comparison_names_its_sides_and_what_limits_it(result: es.EvaluationResult, tmp_path: Path) -> None:
+    other = es.evaluate({"other": upper}, TASKS)
+    page = es.compare(other, result.reports).save(tmp_path / "x.md").read_text()
+    assert f"{other.run_id}" in page
+    assert "no skill is on both sides" in page
+    with pytest.raises(UsageError, match=r"no report of a comparison ends like this; valid endings are .md, .json, .html$"):
+        es.compare(other, result).save(tmp_path / "x.csv")
